@@ -1,0 +1,125 @@
+#include "binned.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace edgewise {
+namespace {
+
+constexpr std::uint32_t kBlockPlaces = 16384;  // 128 KiB of packed bins: half of a common L2
+constexpr std::size_t kRowsAtOnce = 4096;
+constexpr double kSparseBelow = 0.4;  // share of unusual entries below which sparse rows pay
+
+std::vector<Block> cut_into_blocks(const BinnedData& data) {
+  std::vector<Block> blocks;
+  for (int f = 0; f < data.n_features; ++f) {
+    const auto end = data.offset[static_cast<std::size_t>(f) + 1];
+    if (blocks.empty() || end - blocks.back().base > kBlockPlaces)
+      blocks.push_back({f, f, data.offset[static_cast<std::size_t>(f)], {}, {}});
+    blocks.back().last = f + 1;
+  }
+  return blocks;
+}
+
+Code code_of(const BinnedData& data, int f, double x) {
+  return static_cast<Code>(std::isnan(x) ? data.n_value_bins(f)
+                                         : bin_of(data.cuts.of_feature[static_cast<std::size_t>(f)], x));
+}
+
+// Writes codes row-major or column-major, a block of rows at a time.
+void encode(BinnedData& data, const Matrix& x, const Team& team) {
+  const auto d = static_cast<std::size_t>(data.n_features);
+  data.codes.resize(data.n_rows * d);
+  team.range(data.n_rows, kRowsAtOnce, [&](std::size_t begin, std::size_t end, int) {
+    std::vector<double> values(std::min(kRowsAtOnce, end - begin) * d);
+    for (std::size_t b = begin; b < end; b += kRowsAtOnce) {
+      const std::size_t e = std::min(end, b + kRowsAtOnce);
+      x.columns(b, e, 0, d, values.data());
+      for (std::size_t f = 0; f < d; ++f) {
+        const double* column = values.data() + f * (e - b);
+        Code* out = data.sparse ? &data.codes[f * data.n_rows + b] : &data.codes[b * d + f];
+        const std::size_t step = data.sparse ? 1 : d;
+        for (std::size_t i = 0; i < e - b; ++i)
+          out[i * step] = code_of(data, static_cast<int>(f), column[i]);
+      }
+    }
+  });
+}
+
+// The most frequent bin of every feature and the share of entries that are not in it.
+double find_usual(BinnedData& data, const Team& team) {
+  std::vector<std::size_t> unusual(static_cast<std::size_t>(data.n_features));
+  data.usual.resize(static_cast<std::size_t>(data.n_features));
+  team.each(static_cast<std::size_t>(data.n_features), [&](std::size_t f, int) {
+    std::vector<std::size_t> count(256);
+    for (std::size_t i = 0; i < data.n_rows; ++i) ++count[data.codes[f * data.n_rows + i]];
+    const auto most = std::max_element(count.begin(), count.end());
+    data.usual[f] = static_cast<Code>(most - count.begin());
+    unusual[f] = data.n_rows - *most;
+  });
+  double total = 0.0;
+  for (const std::size_t u : unusual) total += static_cast<double>(u);
+  return total / (static_cast<double>(data.n_rows) * data.n_features);
+}
+
+void transpose_codes(BinnedData& data, const Team& team) {
+  const auto d = static_cast<std::size_t>(data.n_features);
+  std::vector<Code> by_row(data.codes.size());
+  team.range(data.n_rows, kRowsAtOnce, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t b = begin; b < end; b += 64)
+      for (std::size_t f = 0; f < d; ++f)
+        for (std::size_t i = b; i < std::min(end, b + 64); ++i)
+          by_row[i * d + f] = data.codes[f * data.n_rows + i];
+  });
+  data.codes.swap(by_row);
+}
+
+// Lists the unusual entries of every row, block by block.
+void list_entries(BinnedData& data, Block& block) {
+  block.start.assign(data.n_rows + 1, 0);
+  auto unusual = [&](auto&& visit) {
+    for (int f = block.first; f < block.last; ++f) {
+      const Code* column = &data.codes[static_cast<std::size_t>(f) * data.n_rows];
+      const Code usual = data.usual[static_cast<std::size_t>(f)];
+      for (std::size_t i = 0; i < data.n_rows; ++i)
+        if (column[i] != usual) visit(f, i, column[i]);
+    }
+  };
+  unusual([&](int, std::size_t i, Code) { ++block.start[i + 1]; });
+  for (std::size_t i = 0; i < data.n_rows; ++i) block.start[i + 1] += block.start[i];
+  block.entries.resize(block.start[data.n_rows]);
+  std::vector<std::uint64_t> next(block.start.begin(), block.start.end() - 1);
+  unusual([&](int f, std::size_t i, Code code) {
+    const auto place = data.offset[static_cast<std::size_t>(f)] - block.base + code;
+    block.entries[next[i]++] = static_cast<std::uint16_t>(place);
+  });
+}
+
+}  // namespace
+
+BinnedData::BinnedData(const Matrix& x, Cuts fitted, const Team& team)
+    : n_rows(x.rows), n_features(static_cast<int>(x.cols)), cuts(std::move(fitted)) {
+  offset.assign(1, 0);
+  for (int f = 0; f < n_features; ++f) {
+    const auto places = n_value_bins(f) + cuts.has_missing[static_cast<std::size_t>(f)];
+    offset.push_back(offset.back() + static_cast<std::uint32_t>(places));
+  }
+  blocks = cut_into_blocks(*this);
+  sparse = true;  // codes column by column first, to count
+  encode(*this, x, team);
+  sparse = find_usual(*this, team) < kSparseBelow;
+  if (sparse) {
+    team.each(blocks.size(), [&](std::size_t b, int) { list_entries(*this, blocks[b]); });
+  } else {
+    transpose_codes(*this, team);
+  }
+}
+
+std::size_t BinnedData::bytes() const {
+  std::size_t total = codes.size();
+  for (const Block& block : blocks)
+    total += block.entries.size() * sizeof(std::uint16_t) + block.start.size() * sizeof(std::uint64_t);
+  return total;
+}
+
+}  // namespace edgewise

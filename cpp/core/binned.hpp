@@ -1,0 +1,54 @@
+// The training matrix as bins, laid out for histograms.
+//
+// Feature f owns the histogram places offset[f] .. offset[f+1]-1: its value bins, then one place
+// for missing values if it has any. Two layouts:
+// - dense: one code per value, row after row;
+// - sparse: rows list only the entries that differ from the feature's most frequent bin (the
+//   "usual" one), as histogram places. The usual bin's sum is the node's total minus the others,
+//   exactly, because sums are integers. Codes are kept column after column beside it, for routing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "binning.hpp"
+#include "matrix.hpp"
+#include "threads.hpp"
+#include "types.hpp"
+
+namespace edgewise {
+
+// Features [first, last) whose histogram fits the cache, with their sparse rows.
+struct Block {
+  int first, last;
+  std::uint32_t base;                  // = offset[first]; entries are relative to it
+  std::vector<std::uint64_t> start;    // sparse: (n_rows + 1)
+  std::vector<std::uint16_t> entries;  // sparse
+};
+
+struct BinnedData {
+  std::size_t n_rows = 0;
+  int n_features = 0;
+  Cuts cuts;
+  std::vector<std::uint32_t> offset;  // (n_features + 1)
+  std::vector<Code> usual;            // (n_features): most frequent bin
+  bool sparse = false;
+  std::vector<Block> blocks;
+  std::vector<Code> codes;  // dense: (n_rows, n_features); sparse: (n_features, n_rows)
+
+  BinnedData(const Matrix& x, Cuts cuts, const Team& team);
+
+  std::uint32_t n_places() const { return offset.back(); }
+  int n_value_bins(int f) const {
+    return static_cast<int>(cuts.of_feature[static_cast<std::size_t>(f)].size()) + 1;
+  }
+  Code code(Row row, int f) const {
+    return sparse ? codes[static_cast<std::size_t>(f) * n_rows + row]
+                  : codes[static_cast<std::size_t>(row) * static_cast<std::size_t>(n_features) +
+                          static_cast<std::size_t>(f)];
+  }
+  std::size_t bytes() const;
+};
+
+}  // namespace edgewise

@@ -1,0 +1,64 @@
+// Pair: the criterion of AOSO-LogitBoost (Sun, Reid, Zhou 2012/2014). At a node with class sums
+//   G_k = sum (r_ik - p_ik),  H_k = sum p_ik (1 - p_ik),  H_rk = sum p_ir p_ik
+// the pair is r = argmax G_k and s = argmax (G_r - G_k)^2 / (H_r + H_k + 2 H_rk); splits and leaf
+// values of the node are Newton's along e_r - e_s.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+namespace edgewise {
+
+struct ClassSums {
+  std::vector<std::int64_t> g, h;  // (n_classes), fixed point
+};
+
+struct Pair {
+  int r = -1, s = -1;
+};
+
+// Sums nearer than rounding are ties; ties go to the lowest class.
+inline constexpr double kPairTie = 1e-6;
+
+// `noise` is the size of differences in G that mean nothing; `cross(r, k)` gives H_rk. Since H_rk
+// is not negative, (G_r - G_k)^2 / (H_r + H_k) bounds the gain, so few classes need their H_rk.
+template <class Cross>
+Pair choose_pair(const ClassSums& sums, double noise, Cross cross) {
+  const auto n = static_cast<int>(sums.g.size());
+  auto g = [&](int k) { return static_cast<double>(sums.g[static_cast<std::size_t>(k)]); };
+  auto h = [&](int k) { return static_cast<double>(sums.h[static_cast<std::size_t>(k)]); };
+  const auto [low, high] = std::minmax_element(sums.g.begin(), sums.g.end());
+  if (static_cast<double>(*high - *low) <= noise) {
+    // No class stands out (as at the root of a first tree that starts at the class priors): take
+    // the two classes that are least certain.
+    Pair pair;
+    for (int k = 0; k < n; ++k)
+      if (pair.r < 0 || h(k) > h(pair.r) * (1.0 + kPairTie)) pair.r = k;
+    for (int k = 0; k < n; ++k)
+      if (k != pair.r && (pair.s < 0 || h(k) > h(pair.s) * (1.0 + kPairTie))) pair.s = k;
+    return pair;
+  }
+  int r = 0;
+  while (g(r) < static_cast<double>(*high) - noise) ++r;
+  std::vector<std::pair<double, int>> bound;  // upper bound of the gain, class
+  for (int k = 0; k < n; ++k)
+    if (k != r) bound.emplace_back((g(r) - g(k)) * (g(r) - g(k)) / std::max(h(r) + h(k), 1.0), k);
+  std::make_heap(bound.begin(), bound.end());
+  int s = -1;
+  double best = 0.0;
+  while (!bound.empty() && (s < 0 || bound.front().first >= best * (1.0 - kPairTie))) {
+    const int k = bound.front().second;
+    std::pop_heap(bound.begin(), bound.end());
+    bound.pop_back();
+    const double difference = g(r) - g(k);
+    const double gain = difference * difference / std::max(h(r) + h(k) + 2.0 * cross(r, k), 1.0);
+    if (s < 0 || gain > best * (1.0 + kPairTie) || (gain >= best * (1.0 - kPairTie) && k < s)) {
+      best = std::max(best, gain);
+      s = k;
+    }
+  }
+  return {r, s};
+}
+
+}  // namespace edgewise

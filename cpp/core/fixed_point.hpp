@@ -1,0 +1,56 @@
+// Statistics are integers: rounded once, then every sum is exact, so it does not matter in which
+// order, on which thread or on which machine rows are added.
+//
+// A row's gradient and Hessian share one 64-bit word, gradient in the upper half, so that one
+// addition sums both. The scale follows from the total: sum |g| and sum h stay below 2^31, hence
+// no field overflows whatever the rows, and the rounding error of any sum is at most n / 2^32 of
+// the total.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace edgewise {
+
+using Packed = std::int64_t;
+
+inline Packed pack(std::int64_t g, std::int64_t h) { return g * (Packed{1} << 32) + h; }
+inline std::int32_t gradient(Packed v) { return static_cast<std::int32_t>(v >> 32); }
+inline std::int32_t hessian(Packed v) { return static_cast<std::int32_t>(v & 0xffffffff); }
+
+// Nearest integer for |x| < 2^51; unlike llrint it vectorises.
+inline std::int64_t to_integer(double x) {
+  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52
+  return std::bit_cast<std::int64_t>(x + kRound) - std::bit_cast<std::int64_t>(kRound);
+}
+
+// The largest power of two not above x > 0: scaling by it is exact.
+inline double power_of_two_below(double x) { return std::ldexp(1.0, std::ilogb(x)); }
+
+// Scale for exact 63-bit sums of n terms of absolute value at most `bound`.
+inline double sum_scale(std::size_t n, double bound) {
+  const int bits = std::min(50, 62 - static_cast<int>(std::bit_width(n)));
+  return std::ldexp(0.5, bits) / power_of_two_below(bound);
+}
+
+// Units per 1.0 of gradient and Hessian.
+struct FixedPoint {
+  double g = 0.0;
+  double h = 0.0;
+
+  // Units for n terms whose absolute values sum to `total`: at most 2^31 units in all, with room
+  // for rounding and for the one unit that every row keeps.
+  static double units(double total, std::size_t n) {
+    return total > 0.0 ? power_of_two_below((0x1p31 - 2.0 * static_cast<double>(n)) / total) : 0.0;
+  }
+
+  // A tiny positive Hessian keeps one unit: no row loses its mass.
+  Packed operator()(double gradient, double hessian) const {
+    return pack(to_integer(gradient * g), std::max<std::int64_t>(1, to_integer(hessian * h)));
+  }
+};
+
+}  // namespace edgewise

@@ -1,0 +1,88 @@
+// Prediction from the finished model: plain arrays in, scores out, rows and trees in blocks.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "matrix.hpp"
+#include "posterior.hpp"
+#include "threads.hpp"
+#include "types.hpp"
+
+namespace edgewise {
+
+// The model's arrays as they are stored: trees one after the other. A node's `left` is relative to
+// its tree; a leaf has feature -1 and its number in `left`.
+struct ForestArrays {
+  std::span<const std::int64_t> node_start;   // (n_trees + 1)
+  std::span<const std::int64_t> value_start;  // (n_trees + 1): first entry of classes and values
+  std::span<const std::int32_t> width;        // (n_trees): classes moved by each leaf
+  std::span<const std::int32_t> feature;      // (n_nodes)
+  std::span<const std::int32_t> left;
+  std::span<const double> threshold;
+  std::span<const std::uint8_t> missing_left;
+  std::span<const std::int32_t> classes;  // (n_values)
+  std::span<const double> values;
+};
+
+// Owns the arrays while a forest grows.
+struct ForestStore {
+  std::vector<std::int64_t> node_start{0}, value_start{0};
+  std::vector<std::int32_t> width, feature, left, classes;
+  std::vector<double> threshold, gain, values;
+  std::vector<std::uint8_t> missing_left;
+
+  void append(const Tree& tree);
+  ForestArrays view() const;
+};
+
+class Forest {
+ public:
+  explicit Forest(const ForestArrays& arrays);
+
+  std::size_t n_trees() const { return trees_.size(); }
+
+  // Adds the trees [first, last) to scores (rows, n_classes), in the order of the trees.
+  void add_scores(const Matrix& x, std::size_t first, std::size_t last, int n_classes,
+                  double* scores, const Team& team) const;
+
+  // Adds the trees of one round to the state of a fit on the same rows.
+  void replay(const Matrix& x, std::size_t first, std::size_t last, Posterior& posterior,
+              const Team& team) const;
+
+  // Leaf numbers of all rows in the trees [first, last): (rows, last - first).
+  void apply(const Matrix& x, std::size_t first, std::size_t last, std::int32_t* leaves,
+             const Team& team) const;
+
+ private:
+  // A leaf points at itself with an infinite threshold, so a walk needs no test for leaves.
+  struct Node {
+    double threshold;
+    std::int32_t feature;
+    std::int32_t left;  // place of the left child, or of the leaf itself
+  };
+  struct TreeAt {
+    std::uint32_t root;
+    std::int32_t depth;
+    std::int32_t width;
+    std::int64_t values;
+  };
+  struct Rows;
+
+  int depth_from(const ForestArrays& a, std::size_t t) const;
+  template <class Visit>
+  void walk(const Rows& rows, std::size_t first, std::size_t last, Visit visit) const;
+
+  std::vector<Node> nodes_;
+  std::vector<std::int32_t> leaf_;           // (n_nodes): leaf number
+  std::vector<std::uint8_t> missing_left_;   // (n_nodes)
+  std::vector<TreeAt> trees_;
+  std::vector<std::int32_t> classes_;
+  std::vector<double> values_;
+};
+
+// Row-wise soft-max, in place: scores (n_rows, n_classes) become probabilities.
+void softmax(double* scores, std::size_t n_rows, int n_classes, const Team& team);
+
+}  // namespace edgewise

@@ -1,0 +1,185 @@
+// The best-first grower: the leaf whose split gains most is split next, until the tree is full.
+//
+// What a node's statistics are and how its best split is found is the evaluator's business (class
+// trees and pair trees differ there and nowhere else). Several open leaves may be expanded at once
+// ahead of their turn; since an expansion is a pure function of the leaf, the tree that results is
+// the same, and expansions that never get their turn are dropped.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "binned.hpp"
+#include "partition.hpp"
+#include "threads.hpp"
+#include "types.hpp"
+
+namespace edgewise {
+
+template <class NodeState>
+struct Leaf {
+  std::size_t begin = 0, end = 0;  // range of the grower's row array
+  int depth = 0;
+  int node = 0;  // place in the tree
+  Split split;
+  NodeState state;
+  std::unique_ptr<Leaf> left, right;  // set once expanded
+
+  std::size_t n_rows() const { return end - begin; }
+};
+
+// An Evaluator provides
+//   using State;                                       what it keeps of a node
+//   void root(Leaf&, const Row*, bool search, Team)     fill state and split
+//   void children(Leaf& parent, const Row*, bool search_left, bool search_right, Team, int slot)
+//   void finish(leaves, const Row*, Tree&, Team)        classes and values of the leaves
+template <class Evaluator>
+class Grower {
+ public:
+  using Node = Leaf<typename Evaluator::State>;
+
+  Grower(const BinnedData& data, const GrowLimits& limits, Evaluator& evaluator, const Team& team)
+      : data_(data), limits_(limits), evaluator_(evaluator), team_(team) {}
+
+  // `rows` lists the rows to learn from; it is reordered.
+  Tree grow(std::vector<Row>& rows) {
+    rows_ = rows.data();
+    scratch_.resize(rows.size());
+    auto root = std::make_unique<Node>();
+    root->end = rows.size();
+    evaluator_.root(*root, rows_, may_split(*root), team_);
+    add_node();
+    open(std::move(root));
+    while (!queue_.empty() && n_leaves() < max_leaves()) {
+      if (!queue_.top()->left) expand_ahead();
+      commit();
+    }
+    return finish(rows.size());
+  }
+
+ private:
+  static constexpr std::size_t kLargeNode = 1 << 15;  // rows shared out among threads above this
+
+  struct Later {
+    bool operator()(const Node* a, const Node* b) const {
+      if (a->split.gain != b->split.gain) return a->split.gain < b->split.gain;
+      return a->node > b->node;
+    }
+  };
+
+  std::size_t max_leaves() const {
+    return static_cast<std::size_t>(limits_.max_leaf_nodes > 0 ? limits_.max_leaf_nodes
+                                                               : kMaxLeaves);
+  }
+  std::size_t n_leaves() const { return leaves_.size(); }
+
+  bool may_split(const Node& node) const {
+    return (limits_.max_depth == 0 || node.depth < limits_.max_depth) &&
+           node.n_rows() >= 2 * static_cast<std::size_t>(limits_.min_samples_leaf) &&
+           node.n_rows() > 1;
+  }
+
+  void open(std::unique_ptr<Node> leaf) {
+    if (leaf->split.found()) queue_.push(leaf.get());
+    leaves_.push_back(std::move(leaf));
+  }
+
+  void expand(Node& leaf, const Team& team, int slot) {
+    team.poll();
+    const auto part = partition_rows(data_, leaf.split, rows_ + leaf.begin, leaf.n_rows(),
+                                     scratch_.data() + leaf.begin, team);
+    if (!part.saw_missing) leaf.split.missing_left = 2 * part.n_left >= leaf.n_rows();
+    leaf.left = std::make_unique<Node>();
+    leaf.right = std::make_unique<Node>();
+    leaf.left->begin = leaf.begin;
+    leaf.left->end = leaf.right->begin = leaf.begin + part.n_left;
+    leaf.right->end = leaf.end;
+    leaf.left->depth = leaf.right->depth = leaf.depth + 1;
+    const bool more = n_leaves() + 1 < max_leaves();  // else nobody will split the children
+    evaluator_.children(leaf, rows_, more && may_split(*leaf.left), more && may_split(*leaf.right),
+                        team, slot);
+  }
+
+  // Expands the leaf that is next and, with several threads, those likely to follow it.
+  void expand_ahead() {
+    const std::size_t room = max_leaves() - n_leaves();
+    const auto ahead = std::min(room, team_.size() == 1 ? std::size_t{1}
+                                                        : static_cast<std::size_t>(team_.size()) * 2);
+    std::vector<Node*> taken, small;
+    for (std::size_t k = 0; k < ahead && !queue_.empty(); ++k) {
+      taken.push_back(queue_.top());
+      queue_.pop();
+      Node& leaf = *taken.back();
+      if (leaf.left) continue;
+      if (leaf.n_rows() >= kLargeNode) {
+        expand(leaf, team_, 0);  // all threads on one leaf
+        break;
+      }
+      small.push_back(&leaf);
+    }
+    if (small.size() == 1) expand(*small[0], Team(1), 0);
+    if (small.size() > 1)
+      team_.each(small.size(),
+                 [&](std::size_t k, int slot) { expand(*small[k], Team(1), slot); });
+    for (Node* leaf : taken) queue_.push(leaf);
+  }
+
+  void commit() {
+    Node& leaf = *queue_.top();
+    queue_.pop();
+    const auto node = static_cast<std::size_t>(leaf.node);
+    tree_.feature[node] = leaf.split.feature;
+    tree_.bin[node] = static_cast<Code>(leaf.split.bin);
+    const auto& cuts = data_.cuts.of_feature[static_cast<std::size_t>(leaf.split.feature)];
+    const auto cut = static_cast<std::size_t>(leaf.split.bin);
+    tree_.threshold[node] =
+        cut < cuts.size() ? cuts[cut] : std::numeric_limits<double>::infinity();
+    tree_.missing_left[node] = leaf.split.missing_left;
+    tree_.gain[node] = leaf.split.gain;
+    tree_.left[node] = add_node();
+    leaf.left->node = tree_.left[node];
+    leaf.right->node = add_node();
+    auto left = std::move(leaf.left), right = std::move(leaf.right);
+    std::erase_if(leaves_, [&](const auto& l) { return l.get() == &leaf; });
+    open(std::move(left));
+    open(std::move(right));
+  }
+
+  int add_node() {
+    tree_.feature.push_back(-1);
+    tree_.left.push_back(-1);
+    tree_.threshold.push_back(0.0);
+    tree_.bin.push_back(0);
+    tree_.missing_left.push_back(0);
+    tree_.gain.push_back(0.0);
+    return static_cast<int>(tree_.feature.size()) - 1;
+  }
+
+  Tree finish(std::size_t n) {
+    std::sort(leaves_.begin(), leaves_.end(),
+              [](const auto& a, const auto& b) { return a->node < b->node; });
+    tree_.leaf_of_row.resize(n);
+    for (std::size_t j = 0; j < leaves_.size(); ++j) {
+      tree_.left[static_cast<std::size_t>(leaves_[j]->node)] = static_cast<std::int32_t>(j);
+      for (std::size_t i = leaves_[j]->begin; i < leaves_[j]->end; ++i)
+        tree_.leaf_of_row[rows_[i]] = static_cast<std::uint16_t>(j);
+    }
+    evaluator_.finish(leaves_, rows_, tree_, team_);
+    return std::move(tree_);
+  }
+
+  const BinnedData& data_;
+  GrowLimits limits_;
+  Evaluator& evaluator_;
+  const Team& team_;
+  Row* rows_ = nullptr;
+  std::vector<Row> scratch_;
+  std::vector<std::unique_ptr<Node>> leaves_;
+  std::priority_queue<Node*, std::vector<Node*>, Later> queue_;
+  Tree tree_;
+};
+
+}  // namespace edgewise

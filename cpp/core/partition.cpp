@@ -1,0 +1,85 @@
+#include "partition.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace edgewise {
+namespace {
+
+constexpr std::size_t kParallelRows = 1 << 16;
+
+struct Router {
+  const BinnedData& data;
+  int feature;
+  Code missing;
+  std::array<bool, 256> left{};
+
+  Router(const BinnedData& d, const Split& split)
+      : data(d), feature(split.feature), missing(static_cast<Code>(d.n_value_bins(split.feature))) {
+    for (int b = 0; b <= split.bin; ++b) left[static_cast<std::size_t>(b)] = true;
+    if (data.cuts.has_missing[static_cast<std::size_t>(feature)]) left[missing] = split.missing_left;
+  }
+
+  // Left rows to the front of `rows`, right rows to `right`; no branch depends on the data.
+  Partition operator()(Row* rows, std::size_t n, Row* right) const {
+    std::size_t n_left = 0, n_right = 0, n_missing = 0;
+    const std::size_t step =
+        data.sparse ? 1 : static_cast<std::size_t>(data.n_features);
+    const Code* codes = data.codes.data() + static_cast<std::size_t>(feature) *
+                                                (data.sparse ? data.n_rows : 1);
+    for (std::size_t i = 0; i < n; ++i) {
+      const Row row = rows[i];
+      const Code code = codes[row * step];
+      const bool goes_left = left[code];
+      n_missing += code == missing;
+      rows[n_left] = row;
+      right[n_right] = row;
+      n_left += goes_left;
+      n_right += !goes_left;
+    }
+    return {n_left, n_missing > 0};
+  }
+};
+
+}  // namespace
+
+Partition partition_rows(const BinnedData& data, const Split& split, Row* rows, std::size_t n,
+                         Row* scratch, const Team& team) {
+  const Router route(data, split);
+  if (team.size() == 1 || n < kParallelRows) {
+    const Partition p = route(rows, n, scratch);
+    std::copy(scratch, scratch + (n - p.n_left), rows + p.n_left);
+    return p;
+  }
+  // Every piece is parted in place, then the pieces are put together in order.
+  const std::size_t n_pieces = static_cast<std::size_t>(team.size()) * 2;
+  const std::size_t size = (n + n_pieces - 1) / n_pieces;
+  std::vector<Partition> piece(n_pieces);
+  team.each(n_pieces, [&](std::size_t k, int) {
+    const std::size_t begin = std::min(n, k * size), end = std::min(n, begin + size);
+    piece[k] = route(rows + begin, end - begin, scratch + begin);
+  });
+  Partition whole;
+  std::vector<std::size_t> left_at, right_at;
+  std::size_t n_right = 0;
+  for (std::size_t k = 0; k < n_pieces; ++k) {
+    const std::size_t begin = std::min(n, k * size), end = std::min(n, begin + size);
+    left_at.push_back(whole.n_left);
+    right_at.push_back(n_right);
+    whole.n_left += piece[k].n_left;
+    n_right += end - begin - piece[k].n_left;
+    whole.saw_missing |= piece[k].saw_missing;
+  }
+  // Left parts only move forwards, so an ascending copy never overwrites what is still needed;
+  // right rows wait in the scratch space.
+  for (std::size_t k = 1; k < n_pieces; ++k)
+    std::memmove(rows + left_at[k], rows + std::min(n, k * size), piece[k].n_left * sizeof(Row));
+  team.each(n_pieces, [&](std::size_t k, int) {
+    const std::size_t begin = std::min(n, k * size), end = std::min(n, begin + size);
+    std::copy(scratch + begin, scratch + begin + (end - begin - piece[k].n_left),
+              rows + whole.n_left + right_at[k]);
+  });
+  return whole;
+}
+
+}  // namespace edgewise

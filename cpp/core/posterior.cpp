@@ -1,0 +1,143 @@
+#include "posterior.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "clones.hpp"
+#include "fixed_point.hpp"
+#include "math.hpp"
+
+namespace edgewise {
+namespace {
+
+constexpr std::size_t kGrain = 2048;
+constexpr double kFloor = 1e-290;  // probabilities stay normal numbers, so that a class can return
+
+// A tree's update in multiplicative form: exp(values), (n_leaves, width).
+struct Factors {
+  Moves moves;
+  std::vector<double> factor;
+
+  explicit Factors(const Moves& m) : moves(m), factor(m.values.size()) {
+    std::transform(m.values.begin(), m.values.end(), factor.begin(), exp_portable);
+  }
+  void apply(Row row, double* p) const {
+    const std::size_t at = moves.leaf_of_row[row] * moves.width;
+    for (std::size_t m = at; m < at + moves.width; ++m) p[moves.classes[m]] *= factor[m];
+  }
+};
+
+std::vector<Factors> factors_of(const std::vector<Moves>& trees) {
+  return {trees.begin(), trees.end()};
+}
+
+// Sum in eight interleaved chains: vectorises, and the order is the same on every machine.
+inline double sum_of(const double* p, std::size_t n) {
+  double chain[8] = {};
+  std::size_t k = 0;
+  for (; k + 8 <= n; k += 8)
+    for (std::size_t j = 0; j < 8; ++j) chain[j] += p[k + j];
+  for (std::size_t j = 0; k < n; ++k, ++j) chain[j] += p[k];
+  return ((chain[0] + chain[4]) + (chain[1] + chain[5])) +
+         ((chain[2] + chain[6]) + (chain[3] + chain[7]));
+}
+
+// Normalises one row of probabilities; returns the sum over the classes other than y.
+EDGEWISE_CLONES double normalise(double* p, std::size_t n, std::size_t y) {
+  const double inverse = 1.0 / sum_of(p, n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const double value = p[k] * inverse;
+    p[k] = value > kFloor ? value : kFloor;
+  }
+  const double py = p[y];
+  p[y] = 0.0;
+  const double others = sum_of(p, n);
+  p[y] = py;
+  return others;
+}
+
+}  // namespace
+
+Posterior::Posterior(std::vector<Label> labels, std::vector<double> weights,
+                     std::span<const double> start)
+    : n_classes_(static_cast<int>(start.size())),
+      labels_(std::move(labels)),
+      weights_(std::move(weights)),
+      total_weight_(static_cast<double>(labels_.size())) {
+  if (!weights_.empty()) {
+    largest_weight_ = *std::max_element(weights_.begin(), weights_.end());
+    const double unit = sum_scale(weights_.size(), largest_weight_);
+    std::int64_t sum = 0;
+    for (const double w : weights_) sum += to_integer(w * unit);
+    total_weight_ = static_cast<double>(sum) / unit;
+  }
+  std::vector<double> first(start.size());
+  std::transform(start.begin(), start.end(), first.begin(), exp_portable);
+  p_.reserve(labels_.size() * first.size());
+  for (const Label y : labels_) {
+    p_.insert(p_.end(), first.begin(), first.end());
+    double* p = p_.data() + p_.size() - first.size();
+    others_.push_back(normalise(p, first.size(), static_cast<std::size_t>(y)));
+  }
+}
+
+void Posterior::add(const std::vector<Moves>& trees, const Team& team) {
+  const auto factors = factors_of(trees);
+  const auto n_classes = static_cast<std::size_t>(n_classes_);
+  team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t i = begin; i < end; ++i) {
+      double* p = p_.data() + i * n_classes;
+      for (const Factors& f : factors) f.apply(static_cast<Row>(i), p);
+      others_[i] = normalise(p, n_classes, static_cast<std::size_t>(labels_[i]));
+    }
+  });
+}
+
+// A row's loss is at most -log(kFloor) < 1024 times its weight.
+double Posterior::loss_unit() const { return sum_scale(n_rows(), 1024.0 * largest_weight_); }
+
+std::vector<double> Posterior::class_losses(const Team& team) const {
+  const auto n_classes = static_cast<std::size_t>(n_classes_);
+  std::vector<std::vector<std::int64_t>> sums(static_cast<std::size_t>(team.size()));
+  for (auto& s : sums) s.resize(n_classes);
+  const double unit = loss_unit();
+  team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto y = static_cast<std::size_t>(labels_[i]);
+      const double loss = -log_portable(p_[i * n_classes + y]);
+      sums[static_cast<std::size_t>(slot)][y] +=
+          to_integer(loss * weight(static_cast<Row>(i)) * unit);
+    }
+  });
+  std::vector<double> losses(n_classes);
+  for (std::size_t k = 0; k < n_classes; ++k) {
+    std::int64_t total = 0;
+    for (const auto& s : sums) total += s[k];
+    losses[k] = static_cast<double>(total) / unit / total_weight_;
+  }
+  return losses;
+}
+
+double Posterior::loss_after(const std::vector<Moves>& trees, const Team& team) const {
+  const auto factors = factors_of(trees);
+  const auto n_classes = static_cast<std::size_t>(n_classes_);
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(team.size()));
+  const double unit = loss_unit();
+  team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
+    std::vector<double> p(n_classes);
+    std::int64_t sum = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      std::copy_n(p_.data() + i * n_classes, n_classes, p.data());
+      for (const Factors& f : factors) f.apply(static_cast<Row>(i), p.data());
+      const double py = std::max(
+          p[static_cast<std::size_t>(labels_[i])] / sum_of(p.data(), n_classes), kFloor);
+      sum += to_integer(-log_portable(py) * weight(static_cast<Row>(i)) * unit);
+    }
+    sums[static_cast<std::size_t>(slot)] += sum;
+  });
+  std::int64_t total = 0;
+  for (const std::int64_t s : sums) total += s;
+  return static_cast<double>(total) / unit / total_weight_;
+}
+
+}  // namespace edgewise

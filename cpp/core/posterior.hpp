@@ -1,0 +1,76 @@
+// The state of logistic boosting: class probabilities p of every training row.
+//
+// Adding a tree to the scores F multiplies a row's probabilities by exp(leaf value) and normalises
+// again, so exponentials are taken once per leaf, never once per row, and F itself is not needed:
+//   p_ik  <-  p_ik exp(v_ik) / sum_s p_is exp(v_is).
+// The state is a fold over the trees: replaying them gives the same bits.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "threads.hpp"
+#include "types.hpp"
+
+namespace edgewise {
+
+// How one tree moves the scores of the training rows: row i is in leaf leaf_of_row[i].
+struct Moves {
+  const std::uint16_t* leaf_of_row;
+  std::size_t width;                    // classes moved by each leaf
+  std::span<const std::int32_t> classes;  // (n_leaves, width)
+  std::span<const double> values;
+
+  explicit Moves(const Tree& tree)
+      : leaf_of_row(tree.leaf_of_row.data()),
+        width(static_cast<std::size_t>(tree.width)),
+        classes(tree.classes),
+        values(tree.values) {}
+  Moves(const std::uint16_t* leaves, std::size_t w, std::span<const std::int32_t> c,
+        std::span<const double> v)
+      : leaf_of_row(leaves), width(w), classes(c), values(v) {}
+};
+
+class Posterior {
+ public:
+  // Labels in 0..n_classes-1; weights empty (all one) or positive; `start` are initial scores F.
+  Posterior(std::vector<Label> labels, std::vector<double> weights, std::span<const double> start);
+
+  std::size_t n_rows() const { return labels_.size(); }
+  int n_classes() const { return n_classes_; }
+  Label label(Row row) const { return labels_[row]; }
+  double weight(Row row) const { return weights_.empty() ? 1.0 : weights_[row]; }
+  bool weighted() const { return !weights_.empty(); }
+  double largest_weight() const { return largest_weight_; }
+  const double* of_row(Row row) const {
+    return p_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(n_classes_);
+  }
+
+  // r_ik - p_ik without cancellation: for the true class, the sum of the other probabilities.
+  double residual(Row row, int k) const {
+    return labels_[row] == k ? others_[row] : -of_row(row)[k];
+  }
+
+  // Adds the trees' leaf values to the scores.
+  void add(const std::vector<Moves>& trees, const Team& team);
+
+  // Mean log loss of every class's rows times their share, i.e. sum_{y_i = k} -w_i log p_ik / W:
+  // their sum is the mean log loss. Sums are exact integers.
+  std::vector<double> class_losses(const Team& team) const;
+
+  // Mean log loss after adding the trees, without adding them.
+  double loss_after(const std::vector<Moves>& trees, const Team& team) const;
+
+ private:
+  double loss_unit() const;
+
+  int n_classes_;
+  std::vector<Label> labels_;
+  std::vector<double> weights_;
+  double largest_weight_ = 1.0;
+  double total_weight_;
+  std::vector<double> p_;       // (n_rows, n_classes)
+  std::vector<double> others_;  // (n_rows): sum of p over the wrong classes
+};
+
+}  // namespace edgewise

@@ -1,0 +1,32 @@
+// The split search: over a node's histogram, the feature and bin with the largest
+//   A_L^2 / B_L + A_R^2 / B_R - A^2 / B,
+// A and B the two channels of the statistics. Ties go to the lowest feature, then
+// missing values to the right, then the lowest bin.
+#pragma once
+
+#include <vector>
+
+#include "binned.hpp"
+#include "histogram.hpp"
+#include "types.hpp"
+
+namespace edgewise {
+
+inline constexpr double kMinRelativeGain = 1e-10;  // below it a gain is rounding
+inline constexpr double kTie = 1.0 + 1e-7;         // scores nearer than this are ties
+
+// Units of the two channels do not matter to the choice of the split; `unit` turns the gain back
+// into loss: gain = unit * (integer gain).
+// `active` lists the features to scan, ascending; those that are constant in this node are removed,
+// since they stay constant in its children.
+template <class Bin>
+Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
+                 double unit, std::vector<int>& active);
+
+// Among the bins that part the node's rows as `bin` does, the middle one: the cut is centred in
+// the gap between the values on the left and those on the right. Where nothing but missing values is
+// on the right, it is the last one: all values go left.
+template <class Bin>
+int centre_in_gap(const BinnedData& data, const Bin* histogram, int feature, int bin);
+
+}  // namespace edgewise

@@ -1,0 +1,48 @@
+// A small thread pool: no OpenMP, safe after fork, usable from several Python threads at once.
+//
+// A job is a counter of chunks. The caller works on it too, so a job ends even when every worker
+// is busy elsewhere, and nested or concurrent jobs cannot dead-lock. Results never depend on who
+// takes which chunk: kernels add integers, or write to places of their own.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <stdexcept>
+
+namespace edgewise {
+
+// Thrown out of a kernel when the interrupt callback asks to stop.
+struct Interrupted : std::runtime_error {
+  Interrupted() : std::runtime_error("interrupted") {}
+};
+
+// CPUs this process may use: affinity and cgroup quota (v1, v2) considered.
+int available_cpus();
+
+// A share of the pool: up to `n_threads` threads, the caller among them. `interrupted` is asked by
+// the calling thread now and then; when it returns true the job stops and Interrupted is thrown.
+class Team {
+ public:
+  using Interrupt = std::function<bool()>;
+
+  explicit Team(int n_threads, Interrupt interrupted = nullptr)
+      : n_threads_(n_threads < 1 ? 1 : n_threads), interrupted_(std::move(interrupted)) {}
+
+  int size() const { return n_threads_; }
+
+  // Runs body(task, slot) for task = 0..n_tasks-1; slot < size() names the thread's scratch space.
+  void each(std::size_t n_tasks, const std::function<void(std::size_t, int)>& body) const;
+
+  // Runs body(begin, end, slot) over [0, n) in pieces of at least `grain`.
+  void range(std::size_t n, std::size_t grain,
+             const std::function<void(std::size_t, std::size_t, int)>& body) const;
+
+  // Throws Interrupted if the user asked to stop; cheap enough for inner loops.
+  void poll() const;
+
+ private:
+  int n_threads_;
+  Interrupt interrupted_;
+};
+
+}  // namespace edgewise

@@ -1,0 +1,67 @@
+// The records that flow through the core, each with its reason.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+namespace edgewise {
+
+using Code = std::uint8_t;  // bin of a value: at most 255 value bins and one for missing
+using Row = std::uint32_t;  // row number: at most 2^32 - 1 rows, half the memory of size_t
+using Label = std::int32_t;
+
+inline constexpr int kMaxValueBins = 255;
+
+// A split sends a row left if its bin is at most `bin`; a missing value follows `missing_left`.
+struct Split {
+  double gain = 0.0;  // 0: no split improves the node
+  int feature = -1;
+  int bin = -1;
+  bool missing_left = false;
+
+  bool found() const { return feature >= 0; }
+};
+
+// What limits a tree. `max_leaf_nodes` and `max_depth` of 0 mean unlimited.
+struct GrowLimits {
+  int max_leaf_nodes = 20;
+  int max_depth = 0;
+  int min_samples_leaf = 1;
+  // Pair trees: rows whose gradient and Hessian are below this share of the node's mean may be
+  // rounded away. 0 keeps the finest resolution.
+  double negligible = 1.0 / 128;
+};
+
+// A finished tree as plain arrays. Children stand side by side: right = left + 1. A leaf has
+// feature -1 and, in `left`, its number j; it moves classes[j * width + m] by values[j * width + m]
+// for m < width: only the classes a leaf moves are stored.
+struct Tree {
+  std::vector<std::int32_t> feature;
+  std::vector<std::int32_t> left;
+  std::vector<double> threshold;  // left if x <= threshold
+  std::vector<Code> bin;          // the same split on the binned training data
+  std::vector<std::uint8_t> missing_left;
+  std::vector<double> gain;
+  std::int32_t width = 0;             // classes moved by each leaf
+  std::vector<std::int32_t> classes;  // (n_leaves, width)
+  std::vector<double> values;         // (n_leaves, width), shrinkage included
+  std::vector<std::uint16_t> leaf_of_row;  // (n_rows): where training rows ended
+
+  // A tree that found nothing to split and nothing to correct: boosting is at its end.
+  bool moves_nothing() const {
+    if (feature.size() > 1) return false;
+    for (const double v : values)
+      if (v > 1e-10 || v < -1e-10) return false;
+    return true;
+  }
+  std::int32_t n_leaves() const {
+    return width == 0 ? 0 : static_cast<std::int32_t>(classes.size()) / width;
+  }
+};
+
+inline constexpr int kMaxLeaves = std::numeric_limits<std::uint16_t>::max();
+
+}  // namespace edgewise

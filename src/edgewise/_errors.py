@@ -1,0 +1,20 @@
+"""What can go wrong, as a tree:
+
+EdgewiseError
+├── InvalidParameterError   a constructor parameter has a value that is not allowed   (ValueError)
+└── InvalidDataError        X, y or weights cannot be learned from or predicted for    (ValueError)
+
+A message says what was wrong, what is allowed, and what came.
+"""
+
+
+class EdgewiseError(Exception):
+    """Base of all errors raised by edgewise."""
+
+
+class InvalidParameterError(EdgewiseError, ValueError):
+    """A constructor parameter has a value that is not allowed."""
+
+
+class InvalidDataError(EdgewiseError, ValueError):
+    """X, y or the weights cannot be used."""

@@ -1,0 +1,81 @@
+"""The grower: the core's trees for the current state of a fit.
+
+An engine holds what stays the same from round to round (binned data, limits, threads) and the one
+thing that changes, the posterior: the class probabilities of the training rows.
+"""
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+
+from . import _core
+from ._input import Labels, Matrix, Weights
+
+Criterion = Literal["newton", "least_squares"]
+Tree = _core.Tree
+ALONE = -1  # as a base class: none
+
+
+class Engine:
+    """Grows trees from the posterior and adds them to it."""
+
+    def __init__(
+        self,
+        X: Matrix,
+        codes: Labels,
+        weights: Weights | None,
+        start: Weights,
+        *,
+        max_bins: int,
+        limits: _core.GrowLimits,
+        n_threads: int,
+    ) -> None:
+        self.n_classes = len(start)
+        self.n_threads = n_threads
+        self._limits = limits
+        self._data = _core.BinnedData(X, weights, max_bins, n_threads)
+        self.posterior = _core.Posterior(codes, weights, np.ascontiguousarray(start))
+        self._pair_grower: _core.PairTreeGrower | None = None
+
+    def class_trees(
+        self,
+        targets: Sequence[tuple[int, int]],
+        criterion: Criterion,
+        *,
+        shrinkage: float,
+        factor: float = 1.0,
+    ) -> list[Tree]:
+        """One tree for each (class, base class), from the same probabilities.
+
+        A leaf moves the class by `shrinkage` times `factor` times its Newton step, and the base
+        class by the negative; without a base class (ALONE) only the class moves.
+        """
+        return _core.grow_class_trees(
+            self._data,
+            self.posterior,
+            list(targets),
+            criterion == "newton",
+            self._limits,
+            factor,
+            shrinkage,
+            self.n_threads,
+        )
+
+    def pair_tree(self, leaf: Literal["pair", "vector"], shrinkage: float) -> Tree:
+        """One tree that chooses a pair of classes at every node."""
+        if self._pair_grower is None:
+            self._pair_grower = _core.PairTreeGrower(self._data, self.posterior, self._limits)
+        return self._pair_grower.grow(leaf == "vector", shrinkage, self.n_threads)
+
+    def add(self, trees: Sequence[Tree]) -> None:
+        """Moves the scores of the training rows."""
+        self.posterior.add(list(trees), self.n_threads)
+
+    def class_losses(self) -> Weights:
+        """Each class's share of the mean log loss."""
+        return np.array(self.posterior.class_losses(self.n_threads))
+
+    def loss_after(self, trees: Sequence[Tree]) -> float:
+        """Mean log loss if `trees` were added."""
+        return self.posterior.loss_after(list(trees), self.n_threads)

@@ -1,0 +1,149 @@
+"""The model: initial scores and trees, as plain arrays.
+
+A model is all that prediction needs. Trees stand one after the other; `round_start` says which of
+them belong to a round. A leaf stores only the classes it moves.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from ._input import Matrix
+
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Scores are `start` plus the leaf values of all trees, added in order."""
+
+    start: Scores  # (n_classes)
+    n_features: int
+    round_start: NDArray[np.int64]  # (n_rounds + 1): first tree of each round
+    node_start: NDArray[np.int64]  # (n_trees + 1)
+    value_start: NDArray[np.int64]  # (n_trees + 1)
+    width: NDArray[np.int32]  # (n_trees): classes moved by each leaf
+    feature: NDArray[np.int32]  # (n_nodes): -1 for a leaf
+    left: NDArray[np.int32]  # (n_nodes): left child (right is next to it), or number of the leaf
+    threshold: NDArray[np.float64]  # (n_nodes): left if x <= threshold
+    missing_left: NDArray[np.uint8]  # (n_nodes)
+    gain: NDArray[np.float64]  # (n_nodes): fall of the loss's quadratic model
+    classes: NDArray[np.int32]  # (n_values)
+    values: NDArray[np.float64]  # (n_values)
+    _forest: list[_core.Forest] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def n_rounds(self) -> int:
+        return len(self.round_start) - 1
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.start)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name; two models are the same if these are."""
+        names = [n for n in self.__dataclass_fields__ if n not in ("n_features", "_forest")]
+        return {name: getattr(self, name) for name in names}
+
+    def scores(self, X: Matrix, n_threads: int) -> Scores:
+        """(n_rows, n_classes)"""
+        out = np.tile(self.start, (len(X), 1))
+        self.forest.add_scores(X, 0, int(self.round_start[-1]), out, n_threads)
+        return out
+
+    def staged_scores(self, X: Matrix, n_threads: int) -> Iterator[Scores]:
+        """Scores after every round; the same array each time."""
+        out = np.tile(self.start, (len(X), 1))
+        for first, last in zip(self.round_start[:-1], self.round_start[1:], strict=True):
+            self.forest.add_scores(X, int(first), int(last), out, n_threads)
+            yield out
+
+    def replay(self, X: Matrix, posterior: _core.Posterior, n_threads: int) -> None:
+        """Brings the state of a fit on X to where this model left it."""
+        for first, last in zip(self.round_start[:-1], self.round_start[1:], strict=True):
+            self.forest.replay(X, int(first), int(last), posterior, n_threads)
+
+    def gain_by_feature(self) -> Scores:
+        """Total gain of the splits on each feature: (n_features)"""
+        inner = self.feature >= 0
+        return np.bincount(
+            self.feature[inner], weights=self.gain[inner], minlength=self.n_features
+        )
+
+    def first_rounds(self, n_rounds: int) -> "Model":
+        """The model as it was after `n_rounds` rounds."""
+        n_trees = int(self.round_start[n_rounds])
+        n_nodes = int(self.node_start[n_trees])
+        n_values = int(self.value_start[n_trees])
+        per_node = ("feature", "left", "threshold", "missing_left", "gain")
+        cut: dict[str, Any] = {name: getattr(self, name)[:n_nodes] for name in per_node}
+        cut |= {name: getattr(self, name)[:n_values] for name in ("classes", "values")}
+        cut["round_start"] = self.round_start[: n_rounds + 1]
+        cut["node_start"] = self.node_start[: n_trees + 1]
+        cut["value_start"] = self.value_start[: n_trees + 1]
+        return replace(self, width=self.width[:n_trees], _forest=[], **cut)
+
+    def followed_by(self, other: "Model") -> "Model":
+        """This model's rounds, then those of `other`."""
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(other, name) + 0])
+            for name in (
+                "width feature left threshold missing_left gain classes values".split()
+            )
+        }
+        for name in ("round_start", "node_start", "value_start"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            joined[name] = np.concatenate([mine, theirs[1:] + mine[-1]])
+        return replace(self, _forest=[], **joined)
+
+    @property
+    def forest(self) -> _core.Forest:
+        """The core's view of the trees, made when first needed."""
+        if not self._forest:
+            self._forest.append(
+                _core.Forest(
+                    self.node_start,
+                    self.value_start,
+                    self.width,
+                    self.feature,
+                    self.left,
+                    self.threshold,
+                    self.missing_left,
+                    self.classes,
+                    self.values,
+                )
+            )
+        return self._forest[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_forest": []}
+
+
+class ModelBuilder:
+    """Collects trees round by round; holds nothing for rounds that never come."""
+
+    def __init__(self, start: Scores, n_features: int) -> None:
+        self._start = start
+        self._n_features = n_features
+        self._store = _core.ForestStore()
+        self._round_start = [0]
+
+    @property
+    def n_rounds(self) -> int:
+        return len(self._round_start) - 1
+
+    def append(self, trees: list[_core.Tree]) -> None:
+        self._store.append(trees)
+        self._round_start.append(self._round_start[-1] + len(trees))
+
+    def model(self) -> Model:
+        return Model(
+            start=self._start,
+            n_features=self._n_features,
+            round_start=np.array(self._round_start, dtype=np.int64),
+            **self._store.arrays(),
+        )

@@ -1,0 +1,91 @@
+"""Checks of constructor parameters: one table, consulted on the first line of ``fit``.
+
+A rule is a pair: a test of the value, and the words that say what is allowed.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from ._errors import InvalidParameterError
+
+Rule = tuple[Callable[[Any], bool], str]
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def integer(low: int, high: int | None = None, *, none: bool = False) -> Rule:
+    words = f"an integer of at least {low}" if high is None else f"an integer from {low} to {high}"
+    upper = math.inf if high is None else high
+    return (
+        lambda v: (none and v is None) or (_is_integer(v) and low <= v <= upper),
+        words + (" or None" if none else ""),
+    )
+
+
+def real(low: float, high: float = math.inf, *, high_open: bool = False) -> Rule:
+    """A number above `low` and at most (or below) `high`."""
+    words = f"a number above {low:g}" + (
+        "" if high == math.inf else f" and {'below' if high_open else 'at most'} {high:g}"
+    )
+
+    def test(v: Any) -> bool:
+        if isinstance(v, bool | np.bool_) or not isinstance(v, Real) or not math.isfinite(v):
+            return False
+        return low < v and (v < high if high_open else v <= high)
+
+    return test, words
+
+
+def one_of(*allowed: Any) -> Rule:
+    return (
+        lambda v: any(type(v) is type(a) and v == a for a in allowed),
+        "one of " + ", ".join(repr(a) for a in allowed),
+    )
+
+
+def boolean() -> Rule:
+    return lambda v: isinstance(v, bool | np.bool_), "True or False"
+
+
+def either(*rules: Rule) -> Rule:
+    return (
+        lambda v: any(test(v) for test, _ in rules),
+        ", or ".join(words for _, words in rules),
+    )
+
+
+def n_jobs() -> Rule:
+    return lambda v: v is None or (_is_integer(v) and v != 0), "None or an integer other than 0"
+
+
+def scoring() -> Rule:
+    return (
+        lambda v: isinstance(v, str) or callable(v),
+        "'loss', the name of a scikit-learn scorer, or a callable",
+    )
+
+
+def class_weight() -> Rule:
+    return (
+        lambda v: v is None or v == "balanced" or isinstance(v, Mapping),
+        "None, 'balanced' or a dict {class: weight}",
+    )
+
+
+def anything() -> Rule:
+    return lambda v: True, "anything"
+
+
+def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
+    """Raises for the first parameter whose value is not allowed."""
+    for name, (test, words) in rules.items():
+        if not test(values[name]):
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {owner} must be {words}. Got {values[name]!r} instead."
+            )

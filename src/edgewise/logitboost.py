@@ -1,0 +1,34 @@
+"""Robust LogitBoost (Li, UAI 2010, arXiv 1203.3491).
+
+LogitBoost (Friedman, Hastie, Tibshirani 2000) fits trees by weighted least squares to the working
+response (r - p) / (p (1 - p)) with weights p (1 - p). Li saw that the gain of a split never needs
+that unstable quotient:
+
+    Gain = [sum_L (r-p)]^2 / sum_L p(1-p) + [sum_R (r-p)]^2 / sum_R p(1-p) - [sum (r-p)]^2 / sum p(1-p)
+
+so LogitBoost differs from MART only in the split criterion: second derivatives take part in it.
+Deviations: those of MART.
+"""
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ._base import BaseBooster
+from ._grower import Criterion
+from .mart import MARTRule
+
+
+class LogitBoostRule(MARTRule):
+    """MART's round with Newton's gain."""
+
+    criterion: Criterion = "newton"
+
+
+class LogitBoostClassifier(BaseBooster):
+    __doc__ = f"""Robust LogitBoost: K regression trees a round, grown on both derivatives.
+
+    {(BaseBooster.__doc__ or "").split(chr(10), 1)[1]}"""
+
+    def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> LogitBoostRule:
+        return LogitBoostRule(self.learning_rate)
