@@ -95,7 +95,7 @@ std::vector<std::int64_t> histogram_of(const BinnedData& data, const In<std::uin
   }
   std::vector<std::int64_t> flat;
   for (const CountedBin& b : bins)
-    flat.insert(flat.end(), {gradient(b.gh), hessian(b.gh), b.n});
+    flat.insert(flat.end(), {gradient(b.gh()), hessian(b.gh()), b.n()});
   return flat;
 }
 
@@ -130,30 +130,39 @@ NB_MODULE(_core, m) {
       .def_ro("n_features", &BinnedData::n_features)
       .def_ro("sparse", &BinnedData::sparse)
       .def_prop_ro("n_bytes", &BinnedData::bytes)
-      .def_prop_ro("offset", [](const BinnedData& d) { return to_numpy(d.offset); })
+      .def_prop_ro("offset", [](const BinnedData& d) { return to_numpy(d.offset); },
+                   nb::rv_policy::move)
       .def("cuts", [](const BinnedData& d, std::size_t f) { return d.cuts.of_feature.at(f); })
       .def("code", &BinnedData::code, "row"_a, "feature"_a);
 
   nb::class_<Tree>(m, "Tree")
-      .def_prop_ro("feature", [](const Tree& t) { return to_numpy(t.feature); })
-      .def_prop_ro("left", [](const Tree& t) { return to_numpy(t.left); })
-      .def_prop_ro("threshold", [](const Tree& t) { return to_numpy(t.threshold); })
-      .def_prop_ro("missing_left", [](const Tree& t) { return to_numpy(t.missing_left); })
-      .def_prop_ro("gain", [](const Tree& t) { return to_numpy(t.gain); })
+      .def_prop_ro("feature", [](const Tree& t) { return to_numpy(t.feature); },
+                   nb::rv_policy::move)
+      .def_prop_ro("left", [](const Tree& t) { return to_numpy(t.left); },
+                   nb::rv_policy::move)
+      .def_prop_ro("threshold", [](const Tree& t) { return to_numpy(t.threshold); },
+                   nb::rv_policy::move)
+      .def_prop_ro("missing_left", [](const Tree& t) { return to_numpy(t.missing_left); },
+                   nb::rv_policy::move)
+      .def_prop_ro("gain", [](const Tree& t) { return to_numpy(t.gain); },
+                   nb::rv_policy::move)
       .def_prop_ro("moves_nothing", &Tree::moves_nothing)
       .def_ro("width", &Tree::width)
-      .def_prop_ro("classes", [](const Tree& t) { return to_numpy(t.classes); })
-      .def_prop_ro("values", [](const Tree& t) { return to_numpy(t.values); })
-      .def_prop_ro("leaf_of_row", [](const Tree& t) { return to_numpy(t.leaf_of_row); });
+      .def_prop_ro("classes", [](const Tree& t) { return to_numpy(t.classes); },
+                   nb::rv_policy::move)
+      .def_prop_ro("values", [](const Tree& t) { return to_numpy(t.values); },
+                   nb::rv_policy::move)
+      .def_prop_ro("leaf_of_row", [](const Tree& t) { return to_numpy(t.leaf_of_row); },
+                   nb::rv_policy::move);
 
   nb::class_<Posterior>(m, "Posterior")
       .def("__init__",
            [](Posterior* self, const In<std::int32_t>& labels, std::optional<In<double>> weights,
-              const In<double>& start) {
+              const In<double>& start, bool by_class) {
              new (self) Posterior(copy(labels), weights ? copy(*weights) : std::vector<double>{},
-                                  view(start));
+                                  view(start), by_class);
            },
-           "labels"_a, "weights"_a.none(), "start"_a)
+           "labels"_a, "weights"_a.none(), "start"_a, "by_class"_a)
       .def_prop_ro("n_classes", &Posterior::n_classes)
       .def("probabilities",
            [](const Posterior& p, Row row) {

@@ -7,7 +7,7 @@ namespace edgewise {
 namespace {
 
 constexpr std::uint32_t kBlockPlaces = 16384;  // 128 KiB of packed bins: half of a common L2
-constexpr std::size_t kRowsAtOnce = 4096;
+constexpr std::size_t kRowsAtOnce = 512;
 constexpr double kSparseBelow = 0.4;  // share of unusual entries below which sparse rows pay
 
 std::vector<Block> cut_into_blocks(const BinnedData& data) {
@@ -21,26 +21,24 @@ std::vector<Block> cut_into_blocks(const BinnedData& data) {
   return blocks;
 }
 
-Code code_of(const BinnedData& data, int f, double x) {
-  return static_cast<Code>(std::isnan(x) ? data.n_value_bins(f)
-                                         : bin_of(data.cuts.of_feature[static_cast<std::size_t>(f)], x));
-}
-
-// Writes codes row-major or column-major, a block of rows at a time.
+// Writes codes row-major or column-major, a tile of rows and columns at a time.
 void encode(BinnedData& data, const Matrix& x, const Team& team) {
+  constexpr std::size_t kColumns = 16;
   const auto d = static_cast<std::size_t>(data.n_features);
   data.codes.resize(data.n_rows * d);
-  team.range(data.n_rows, kRowsAtOnce, [&](std::size_t begin, std::size_t end, int) {
-    std::vector<double> values(std::min(kRowsAtOnce, end - begin) * d);
-    for (std::size_t b = begin; b < end; b += kRowsAtOnce) {
-      const std::size_t e = std::min(end, b + kRowsAtOnce);
-      x.columns(b, e, 0, d, values.data());
-      for (std::size_t f = 0; f < d; ++f) {
-        const double* column = values.data() + f * (e - b);
-        Code* out = data.sparse ? &data.codes[f * data.n_rows + b] : &data.codes[b * d + f];
-        const std::size_t step = data.sparse ? 1 : d;
-        for (std::size_t i = 0; i < e - b; ++i)
-          out[i * step] = code_of(data, static_cast<int>(f), column[i]);
+  const std::size_t n_tiles = (data.n_rows + kRowsAtOnce - 1) / kRowsAtOnce;
+  team.each(n_tiles, [&](std::size_t tile, int) {
+    const std::size_t begin = tile * kRowsAtOnce, end = std::min(data.n_rows, begin + kRowsAtOnce);
+    const std::size_t n = end - begin;
+    double values[kRowsAtOnce * kColumns];
+    for (std::size_t first = 0; first < d; first += kColumns) {
+      const std::size_t last = std::min(d, first + kColumns);
+      x.columns(begin, end, first, last, values);
+      for (std::size_t f = first; f < last; ++f) {
+        const auto missing = static_cast<Code>(data.n_value_bins(static_cast<int>(f)));
+        Code* out = data.sparse ? &data.codes[f * data.n_rows + begin] : &data.codes[begin * d + f];
+        encode_column(data.cuts.of_feature[f], values + (f - first) * n, n, missing, out,
+                      data.sparse ? 1 : d);
       }
     }
   });

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "clones.hpp"
+
 namespace edgewise {
 namespace {
 
@@ -48,11 +50,39 @@ struct Keyed {
 
 // Scratch of one thread: reused from column to column.
 struct Sorter {
+  static constexpr double kCountable = 65536.0;
   std::vector<std::uint64_t> keys, spare_keys;
   std::vector<Keyed> keyed, spare_keyed;
 
   // Distinct finite values of a column with their masses, ascending.
   std::vector<Value> distinct(const double* column, std::size_t n, const std::uint64_t* mass) {
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    bool whole = true;
+    for (std::size_t i = 0; i < n && whole; ++i) {
+      if (!std::isfinite(column[i])) continue;
+      whole = column[i] == std::floor(column[i]);
+      low = std::min(low, column[i]);
+      high = std::max(high, column[i]);
+    }
+    return whole && high - low < kCountable ? counted(column, n, mass, low, high)
+                                            : sorted(column, n, mass);
+  }
+
+  // Whole numbers in a small range are counted instead of sorted.
+  static std::vector<Value> counted(const double* column, std::size_t n, const std::uint64_t* mass,
+                                    double low, double high) {
+    std::vector<Value> values;
+    if (high < low) return values;
+    std::vector<std::uint64_t> count(static_cast<std::size_t>(high - low) + 1);
+    for (std::size_t i = 0; i < n; ++i)
+      if (std::isfinite(column[i]))
+        count[static_cast<std::size_t>(column[i] - low)] += mass ? mass[i] : 1;
+    for (std::size_t v = 0; v < count.size(); ++v)
+      if (count[v]) values.push_back({low + static_cast<double>(v), count[v]});
+    return values;
+  }
+
+  std::vector<Value> sorted(const double* column, std::size_t n, const std::uint64_t* mass) {
     std::vector<Value> values;
     auto append = [&](std::uint64_t key, std::uint64_t m) {
       const double v = unsortable(key);
@@ -123,7 +153,37 @@ std::vector<std::uint64_t> masses(const double* weights, std::size_t n) {
   return mass;
 }
 
+// Number of cuts below each of kAbreast values: the searches run side by side, since each of them
+// is a chain of waits for memory. `padded` has a power-of-two size, filled up with infinity.
+constexpr std::size_t kAbreast = 16;
+EDGEWISE_CLONES void search_cuts(const double* padded, std::size_t size, const double* values,
+                                 std::uint32_t* found) {
+  std::uint32_t at[kAbreast] = {};
+  for (auto step = static_cast<std::uint32_t>(size / 2); step > 0; step /= 2)
+    for (std::size_t j = 0; j < kAbreast; ++j)
+      at[j] += padded[at[j] + step - 1] < values[j] ? step : 0;
+  for (std::size_t j = 0; j < kAbreast; ++j) found[j] = at[j];
+}
+
 }  // namespace
+
+void encode_column(const std::vector<double>& cuts, const double* values, std::size_t n,
+                   Code missing, Code* out, std::size_t step) {
+  // One place more than cuts: a value above all cuts finds the first infinity.
+  std::array<double, 256> padded;
+  padded.fill(std::numeric_limits<double>::infinity());
+  std::copy(cuts.begin(), cuts.end(), padded.begin());
+  const std::size_t size = std::bit_ceil(cuts.size() + 1);
+  double block[kAbreast] = {};
+  std::uint32_t found[kAbreast];
+  for (std::size_t b = 0; b < n; b += kAbreast) {
+    const std::size_t m = std::min(kAbreast, n - b);
+    std::copy_n(values + b, m, block);
+    search_cuts(padded.data(), size, block, found);
+    for (std::size_t j = 0; j < m; ++j)
+      out[(b + j) * step] = std::isnan(block[j]) ? missing : static_cast<Code>(found[j]);
+  }
+}
 
 Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins, const Team& team) {
   Cuts cuts;

@@ -23,16 +23,8 @@ struct Cuts {
 // `weights` may be null (all one). max_bins counts value bins, 2..255.
 Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins, const Team& team);
 
-// Number of cuts below x.
-inline int bin_of(const std::vector<double>& cuts, double x) {
-  const double* base = cuts.data();
-  std::size_t n = cuts.size();
-  while (n > 1) {  // branch-free halving
-    const std::size_t half = n / 2;
-    base += (base[half - 1] < x) ? half : 0;
-    n -= half;
-  }
-  return static_cast<int>(base - cuts.data()) + (n == 1 && *base < x ? 1 : 0);
-}
+// Writes the codes of n values of one feature to out[0], out[step], ...; NaN becomes `missing`.
+void encode_column(const std::vector<double>& cuts, const double* values, std::size_t n,
+                   Code missing, Code* out, std::size_t step);
 
 }  // namespace edgewise

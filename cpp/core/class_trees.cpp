@@ -5,6 +5,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "clones.hpp"
 #include "criteria/least_squares.hpp"
 #include "criteria/newton.hpp"
 #include "fixed_point.hpp"
@@ -15,29 +16,68 @@
 namespace edgewise {
 namespace {
 
-constexpr std::size_t kParallelRows = 1 << 14;
+constexpr std::size_t kParallelRows = 1 << 13;
 
-// First and second derivatives of the loss along e_k (base = -1) or e_k - e_base.
 struct Derivatives {
   double g = 0.0, h = 0.0;
 };
 
-Derivatives derivatives(const Posterior& posterior, Row row, Target target) {
-  const double* p = posterior.of_row(row);
-  const double g = posterior.residual(row, target.k);
-  const double size = std::abs(g);
-  if (target.base < 0) return {g, size * (1.0 - size)};
-  const double base_g = posterior.residual(row, target.base);
-  const double base_size = std::abs(base_g);
-  return {g - base_g, size * (1.0 - size) + base_size * (1.0 - base_size) +
-                          2.0 * p[target.k] * p[target.base]};
+// First and second derivatives of the loss along e_k from the residuals r of class k, weighted; h is
+// p (1 - p), which is |r| (1 - |r|) whether or not k is the true class.
+EDGEWISE_CLONES void derive_alone(const double* r, const double* weights, std::size_t n, double* g,
+                                  double* h) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double w = weights ? weights[i] : 1.0;
+    const double size = std::abs(r[i]);
+    g[i] = w * r[i];
+    h[i] = w * (size * (1.0 - size));
+  }
+}
+
+// The same along e_k - e_b from the residuals of k and of the base class b. A residual is positive
+// only for the true class, so p = 1 - r there and p = -r elsewhere.
+EDGEWISE_CLONES void derive_against(const double* r, const double* base, const double* weights,
+                                    std::size_t n, double* g, double* h) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double w = weights ? weights[i] : 1.0;
+    const double a = std::abs(r[i]), b = std::abs(base[i]);
+    const double p = r[i] > 0.0 ? 1.0 - a : a;
+    const double p_base = base[i] > 0.0 ? 1.0 - b : b;
+    g[i] = w * (r[i] - base[i]);
+    h[i] = w * (a * (1.0 - a) + b * (1.0 - b) + 2.0 * p * p_base);
+  }
+}
+
+EDGEWISE_CLONES double largest_of(const double* x, std::size_t n, double at_least) {
+  double most[8];
+  std::fill(most, most + 8, at_least);
+  std::size_t i = 0;
+  for (; i + 8 <= n; i += 8)
+    for (std::size_t j = 0; j < 8; ++j) {
+      const double size = std::abs(x[i + j]);
+      most[j] = size > most[j] ? size : most[j];
+    }
+  for (; i < n; ++i) most[0] = std::max(most[0], std::abs(x[i]));
+  return *std::max_element(most, most + 8);
+}
+
+EDGEWISE_CLONES std::int64_t sum_of_sizes(const double* x, std::size_t n, double unit) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < n; ++i) sum += to_integer(std::abs(x[i]) * unit);
+  return sum;
+}
+
+EDGEWISE_CLONES void pack_rows(const double* g, const double* mass, std::size_t n,
+                               FixedPoint scale, Packed* stats) {
+  for (std::size_t i = 0; i < n; ++i) stats[i] = scale(g[i], mass[i]);
 }
 
 // One thread's arrays, reused from tree to tree.
 struct Scratch {
-  std::vector<double> g, h;     // (n_rows), weighted
-  std::vector<Packed> stats;    // (n_rows)
-  std::vector<Row> rows;
+  std::vector<double> g, h;        // (n_rows), weighted
+  std::vector<double> ones;        // (n_rows), where least squares needs unit weights
+  std::vector<Packed> stats;       // (n_rows)
+  std::vector<Row> rows, skipped;  // rows that count in the search for splits, and the others
 };
 
 // Histograms handed out and taken back.
@@ -81,115 +121,123 @@ class ClassTreeEvaluator {
   using Node = Leaf<State>;
 
   ClassTreeEvaluator(const BinnedData& data, const Posterior& posterior, Target target,
-                     double factor, double shrinkage, int min_samples, Scratch& scratch,
+                     double factor, double shrinkage, const GrowLimits& limits, Scratch& scratch,
                      HistogramPool<Bin>& pool)
       : data_(data), posterior_(posterior), target_(target), factor_(factor),
-        shrinkage_(shrinkage), min_samples_(min_samples), s_(scratch), pool_(pool) {}
+        shrinkage_(shrinkage), limits_(limits), s_(scratch), pool_(pool) {}
 
-  void root(Node& node, const Row* rows, bool search, const Team& team) {
-    quantise(team);
-    if (!search || scale_.g == 0.0) return;
-    node.state.active.resize(static_cast<std::size_t>(data_.n_features));
-    std::iota(node.state.active.begin(), node.state.active.end(), 0);
-    build(node, rows, team);
-    find(node);
-  }
-
-  void children(Node& parent, const Row* rows, bool search_left, bool search_right,
-                const Team& team, int /*slot*/) {
-    if (search_left || search_right) {
-      Node* small = parent.left.get();
-      Node* large = parent.right.get();
-      if (small->n_rows() > large->n_rows()) std::swap(small, large);
-      small->state.active = large->state.active = parent.state.active;
-      build(*small, rows, team);
-      large->state.histogram = std::move(parent.state.histogram);
-      for (std::size_t b = 0; b < small->state.histogram.size(); ++b)
-        large->state.histogram[b] -= small->state.histogram[b];
-      large->state.total = difference(parent.state.total, small->state.total);
-      settle(*parent.left, search_left);
-      settle(*parent.right, search_right);
-    } else {
-      pool_.give_back(std::move(parent.state.histogram));
-    }
-  }
-
-  void finish(std::vector<std::unique_ptr<Node>>& leaves, const Row* rows, Tree& tree,
-              const Team& team) {
-    const bool pair = target_.base >= 0;
-    tree.width = pair ? 2 : 1;
-    tree.classes.resize(leaves.size() * static_cast<std::size_t>(tree.width));
-    tree.values.resize(tree.classes.size());
-    team.each(leaves.size(), [&](std::size_t j, int) {
-      const double value = shrinkage_ * newton_step(*leaves[j], rows);
-      const std::size_t at = j * static_cast<std::size_t>(tree.width);
-      tree.classes[at] = target_.k;
-      tree.values[at] = value;
-      if (pair) {
-        tree.classes[at + 1] = target_.base;
-        tree.values[at + 1] = -value;
-      }
-    });
-    for (auto& leaf : leaves) pool_.give_back(std::move(leaf->state.histogram));
-  }
-
- private:
-  // Derivatives of every row, their exact totals, and from these the packed statistics.
-  void quantise(const Team& team) {
+  // Derivatives of every row, their exact totals, from these the packed statistics, and the rows
+  // that take part in the search for splits.
+  void prepare(const Team& team) {
     const std::size_t n = data_.n_rows;
     s_.g.resize(n), s_.h.resize(n), s_.stats.resize(n);
     derive(team);
-    const auto [sum_g, sum_mass] = totals(team);
-    scale_ = FixedPoint{FixedPoint::units(static_cast<double>(sum_g) / unit_.g, n),
-                        FixedPoint::units(static_cast<double>(sum_mass) / mass_unit_, n)};
+    mass_ = Criterion::mass(weights_or_ones(), s_.h.data());
+    unit_ = {sum_scale(n, largest(s_.g.data(), team)), sum_scale(n, largest(s_.h.data(), team))};
+    const double sum_g = total(s_.g.data(), unit_.g, team);
+    const double sum_mass = total(mass_, sum_scale(n, largest(mass_, team)), team);
+    scale_ = {FixedPoint::units(sum_g, n), FixedPoint::units(sum_mass, n)};
     team.range(n, kParallelRows, [&](std::size_t begin, std::size_t end, int) {
-      for (std::size_t i = begin; i < end; ++i)
-        s_.stats[i] = scale_(s_.g[i], mass(i));
+      pack_rows(&s_.g[begin], mass_ + begin, end - begin, scale_, &s_.stats[begin]);
     });
+    select(Threshold(limits_.negligible, sum_g * scale_.g, sum_mass * scale_.h, n));
   }
 
-  double mass(std::size_t i) const {
-    return Criterion::mass(posterior_.weight(static_cast<Row>(i)), s_.h[i]);
+  void root(Node& node, const Row* rows, const Team& team) {
+    if (scale_.g == 0.0) return;
+    node.state.active.resize(static_cast<std::size_t>(data_.n_features));
+    std::iota(node.state.active.begin(), node.state.active.end(), 0);
+    build(node, rows, team);
   }
 
-  // Weighted g and h of every row, and units fine enough for exact sums of them.
-  void derive(const Team& team) {
-    std::vector<Derivatives> most(static_cast<std::size_t>(team.size()), {1e-300, 1e-300});
-    team.range(data_.n_rows, kParallelRows, [&](std::size_t begin, std::size_t end, int slot) {
-      Derivatives largest = most[static_cast<std::size_t>(slot)];
-      for (std::size_t i = begin; i < end; ++i) {
-        const auto row = static_cast<Row>(i);
-        const auto [g, h] = derivatives(posterior_, row, target_);
-        const double w = posterior_.weight(row);
-        s_.g[i] = w * g;
-        s_.h[i] = w * h;
-        largest.g = std::max(largest.g, std::abs(s_.g[i]));
-        largest.h = std::max(largest.h, s_.h[i]);
+  void inherit(Node& parent, const Row* rows, bool search, const Team& team, int /*slot*/) {
+    if (!search) return pool_.give_back(std::move(parent.state.histogram));
+    Node* small = parent.left.get();
+    Node* large = parent.right.get();
+    if (small->n_rows() > large->n_rows()) std::swap(small, large);
+    small->state.active = parent.state.active;
+    large->state.active = std::move(parent.state.active);
+    build(*small, rows, team);
+    large->state.histogram = std::move(parent.state.histogram);
+    for (std::size_t b = 0; b < small->state.histogram.size(); ++b)
+      large->state.histogram[b] -= small->state.histogram[b];
+    large->state.total = difference(parent.state.total, small->state.total);
+  }
+
+  void search(Node& node, const Row*, const Team&, int /*slot*/) {
+    if (node.state.histogram.empty()) return;
+    const double unit = scale_.h / (scale_.g * scale_.g);
+    node.split = find_split(data_, node.state.histogram.data(), node.state.total,
+                            limits_.min_samples_leaf, unit, node.state.active);
+    if (!node.split.found()) pool_.give_back(std::move(node.state.histogram));
+  }
+
+  void finish(std::vector<std::unique_ptr<Node>>& leaves, const Row*, Tree& tree, const Team& team) {
+    const bool pair = target_.base >= 0;
+    const auto steps = newton_steps(tree, leaves.size(), team);
+    tree.width = pair ? 2 : 1;
+    for (std::size_t j = 0; j < leaves.size(); ++j) {
+      const double value = shrinkage_ * steps[j];
+      tree.classes.push_back(target_.k);
+      tree.values.push_back(value);
+      if (pair) {
+        tree.classes.push_back(target_.base);
+        tree.values.push_back(-value);
       }
-      most[static_cast<std::size_t>(slot)] = largest;
-    });
-    for (const auto& [g, h] : most) {
-      most[0].g = std::max(most[0].g, g);
-      most[0].h = std::max(most[0].h, h);
+      pool_.give_back(std::move(leaves[j]->state.histogram));
     }
-    unit_ = {sum_scale(data_.n_rows, most[0].g), sum_scale(data_.n_rows, most[0].h)};
-    mass_unit_ =
-        sum_scale(data_.n_rows, Criterion::mass(posterior_.largest_weight(), most[0].h));
   }
 
-  std::pair<std::int64_t, std::int64_t> totals(const Team& team) const {
-    std::vector<std::int64_t> g(static_cast<std::size_t>(team.size())), h(g.size());
-    team.range(data_.n_rows, kParallelRows, [&](std::size_t begin, std::size_t end, int slot) {
-      std::int64_t sum_g = 0, sum_mass = 0;
-      for (std::size_t i = begin; i < end; ++i) {
-        sum_g += to_integer(std::abs(s_.g[i]) * unit_.g);
-        sum_mass += to_integer(mass(i) * mass_unit_);
+ private:
+  void select(Threshold counts_for_splits) {
+    s_.rows.resize(data_.n_rows), s_.skipped.resize(data_.n_rows);
+    std::size_t kept = 0, left = 0;
+    for (std::size_t i = 0; i < data_.n_rows; ++i) {
+      const bool counts = counts_for_splits(s_.stats[i]);
+      s_.rows[kept] = s_.skipped[left] = static_cast<Row>(i);
+      kept += counts;
+      left += !counts;
+    }
+    s_.rows.resize(kept), s_.skipped.resize(left);
+  }
+
+  const double* weights_or_ones() {
+    if (posterior_.weighted()) return posterior_.weights();
+    s_.ones.resize(data_.n_rows, 1.0);
+    return s_.ones.data();
+  }
+
+  void derive(const Team& team) {
+    const double* weights = posterior_.weights();
+    const double* r = posterior_.residuals_of_class(target_.k);
+    team.range(data_.n_rows, kParallelRows, [&](std::size_t begin, std::size_t end, int) {
+      const double* w = weights ? weights + begin : nullptr;
+      const std::size_t n = end - begin;
+      if (target_.base < 0) {
+        derive_alone(r + begin, w, n, &s_.g[begin], &s_.h[begin]);
+      } else {
+        const double* base = posterior_.residuals_of_class(target_.base);
+        derive_against(r + begin, base + begin, w, n, &s_.g[begin], &s_.h[begin]);
       }
-      g[static_cast<std::size_t>(slot)] += sum_g;
-      h[static_cast<std::size_t>(slot)] += sum_mass;
     });
-    return {std::accumulate(g.begin(), g.end(), std::int64_t{0}),
-            std::accumulate(h.begin(), h.end(), std::int64_t{0})};
+  }
+
+  double largest(const double* x, const Team& team) const {
+    std::vector<double> most(static_cast<std::size_t>(team.size()), 1e-300);
+    team.range(data_.n_rows, kParallelRows, [&](std::size_t begin, std::size_t end, int slot) {
+      double& m = most[static_cast<std::size_t>(slot)];
+      m = largest_of(x + begin, end - begin, m);
+    });
+    return *std::max_element(most.begin(), most.end());
+  }
+
+  // Sum of absolute values, exact in 1 / unit.
+  double total(const double* x, double unit, const Team& team) const {
+    std::vector<std::int64_t> sum(static_cast<std::size_t>(team.size()));
+    team.range(data_.n_rows, kParallelRows, [&](std::size_t begin, std::size_t end, int slot) {
+      sum[static_cast<std::size_t>(slot)] += sum_of_sizes(x + begin, end - begin, unit);
+    });
+    return static_cast<double>(std::accumulate(sum.begin(), sum.end(), std::int64_t{0})) / unit;
   }
 
   // Sums rows [begin, end) of the row array into a histogram; returns their total.
@@ -235,40 +283,44 @@ class ClassTreeEvaluator {
     }
   }
 
-  void find(Node& node) {
-    const double unit = scale_.h / (scale_.g * scale_.g);
-    node.split = find_split(data_, node.state.histogram.data(), node.state.total, min_samples_,
-                            unit, node.state.active);
-  }
-
-  void settle(Node& node, bool search) {
-    if (search) find(node);
-    if (!node.split.found()) pool_.give_back(std::move(node.state.histogram));
-  }
-
-  // factor sum g / sum h over the leaf, both exact in a finer fixed point than the histogram's.
-  double newton_step(const Node& leaf, const Row* rows) const {
-    std::int64_t g = 0, h = 0;
-    for (std::size_t i = leaf.begin; i < leaf.end; ++i) {
-      g += to_integer(s_.g[rows[i]] * unit_.g);
-      h += to_integer(s_.h[rows[i]] * unit_.h);
+  // factor sum g / sum h over every leaf: all rows count, in a finer fixed point than the
+  // histogram's.
+  std::vector<double> newton_steps(const Tree& tree, std::size_t n_leaves, const Team& team) const {
+    struct Sums {
+      std::int64_t g = 0, h = 0;
+    };
+    std::vector<std::vector<Sums>> part(static_cast<std::size_t>(team.size()));
+    for (auto& sums : part) sums.resize(n_leaves);
+    team.range(data_.n_rows, kParallelRows, [&](std::size_t begin, std::size_t end, int slot) {
+      Sums* sums = part[static_cast<std::size_t>(slot)].data();
+      for (std::size_t i = begin; i < end; ++i) {
+        Sums& leaf = sums[tree.leaf_of_row[i]];
+        leaf.g += to_integer(s_.g[i] * unit_.g);
+        leaf.h += to_integer(s_.h[i] * unit_.h);
+      }
+    });
+    std::vector<double> steps(n_leaves);
+    for (std::size_t j = 0; j < n_leaves; ++j) {
+      Sums sum;
+      for (const auto& sums : part) sum.g += sums[j].g, sum.h += sums[j].h;
+      if (sum.g == 0) continue;
+      const double step = (static_cast<double>(sum.g) / unit_.g) /
+                          (static_cast<double>(std::max<std::int64_t>(sum.h, 1)) / unit_.h);
+      steps[j] = std::clamp(factor_ * step, -kLeafClip, kLeafClip);
     }
-    if (g == 0) return 0.0;
-    const double step = (static_cast<double>(g) / unit_.g) /
-                        (static_cast<double>(std::max<std::int64_t>(h, 1)) / unit_.h);
-    return std::clamp(factor_ * step, -kLeafClip, kLeafClip);
+    return steps;
   }
 
   const BinnedData& data_;
   const Posterior& posterior_;
   Target target_;
   double factor_, shrinkage_;
-  int min_samples_;
+  const GrowLimits& limits_;
   Scratch& s_;
   HistogramPool<Bin>& pool_;
   FixedPoint scale_;
-  Derivatives unit_;        // units per 1.0 of g and h in exact sums
-  double mass_unit_ = 1.0;  // the same for the criterion's second channel
+  Derivatives unit_;              // units per 1.0 of g and h in exact sums
+  const double* mass_ = nullptr;  // (n_rows): the criterion's second channel
 };
 
 template <class Criterion, class Bin>
@@ -280,15 +332,14 @@ std::vector<Tree> grow_all(const BinnedData& data, const Posterior& posterior,
   std::vector<Tree> trees(targets.size());
   auto grow = [&](std::size_t t, int slot, const Team& inner) {
     Scratch& s = scratch[static_cast<std::size_t>(slot)];
-    s.rows.resize(data.n_rows);
-    std::iota(s.rows.begin(), s.rows.end(), Row{0});
     ClassTreeEvaluator<Criterion, Bin> evaluator(data, posterior, targets[t], factor, shrinkage,
-                                                 limits.min_samples_leaf, s, pool);
-    trees[t] = Grower(data, limits, evaluator, inner).grow(s.rows);
+                                                 limits, s, pool);
+    evaluator.prepare(inner);
+    trees[t] = Grower(data, limits, evaluator, inner).grow(s.rows, s.skipped);
   };
   const std::size_t threads = scratch.size();
   const std::size_t whole = threads == 1 ? targets.size() : targets.size() / threads * threads;
-  team.each(whole, [&](std::size_t t, int slot) { grow(t, slot, Team(1)); });
+  team.each(whole, [&](std::size_t t, int slot) { grow(t, slot, team.alone(slot)); });
   for (std::size_t t = whole; t < targets.size(); ++t) grow(t, 0, team);
   return trees;
 }

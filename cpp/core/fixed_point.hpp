@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 
 namespace edgewise {
 
@@ -41,16 +42,36 @@ struct FixedPoint {
   double g = 0.0;
   double h = 0.0;
 
-  // Units for n terms whose absolute values sum to `total`: at most 2^31 units in all, with room
-  // for rounding and for the one unit that every row keeps.
+  // Units for n terms whose absolute values sum to `total`: at most 2^31 in all, with room for
+  // rounding and for the one unit that a row may be given.
   static double units(double total, std::size_t n) {
     return total > 0.0 ? power_of_two_below((0x1p31 - 2.0 * static_cast<double>(n)) / total) : 0.0;
   }
 
-  // A tiny positive Hessian keeps one unit: no row loses its mass.
+  // Where a gradient is left its Hessian keeps a unit: no gradient without mass.
   Packed operator()(double gradient, double hessian) const {
-    return pack(to_integer(gradient * g), std::max<std::int64_t>(1, to_integer(hessian * h)));
+    const std::int64_t a = to_integer(gradient * g);
+    const std::int64_t b = to_integer(hessian * h);
+    return pack(a, b > 0 ? b : (a != 0));
   }
+};
+
+// Which rows take part in the search for splits: those whose gradient or Hessian is not below a
+// share of the mean. Late in boosting most rows are fitted so well that leaving them out saves
+// their whole cost.
+struct Threshold {
+  std::int32_t g = 1;
+  std::int32_t h = 1;
+
+  // From the totals in units.
+  Threshold(double share, double sum_g, double sum_h, std::size_t n)
+      : g(at_least_one(share * sum_g / static_cast<double>(n))),
+        h(at_least_one(share * sum_h / static_cast<double>(n))) {}
+
+  bool operator()(Packed v) const { return std::abs(gradient(v)) >= g || hessian(v) >= h; }
+
+ private:
+  static std::int32_t at_least_one(double x) { return x < 1.0 ? 1 : static_cast<std::int32_t>(x); }
 };
 
 }  // namespace edgewise

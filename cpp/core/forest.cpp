@@ -94,6 +94,22 @@ int Forest::depth_from(const ForestArrays& a, std::size_t t) const {
   return deepest;
 }
 
+template <bool kMissing>
+void Forest::descend(const TreeAt& tree, const double* x, std::size_t width,
+                     std::uint32_t* at) const {
+  const Node* nodes = nodes_.data();
+  std::fill(at, at + kAbreast, tree.root);
+  for (int step = 0; step < tree.depth; ++step) {
+    for (std::size_t i = 0; i < kAbreast; ++i) {
+      const Node& node = nodes[at[i]];
+      const double value = x[i * width + static_cast<std::size_t>(node.feature)];
+      bool right = value > node.threshold;
+      if constexpr (kMissing) right = std::isnan(value) ? !missing_left_[at[i]] : right;
+      at[i] = static_cast<std::uint32_t>(node.left) + right;
+    }
+  }
+}
+
 template <class Visit>
 void Forest::walk(const Rows& rows, std::size_t first, std::size_t last, Visit visit) const {
   for (std::size_t t = first; t < last; ++t) {
@@ -101,14 +117,10 @@ void Forest::walk(const Rows& rows, std::size_t first, std::size_t last, Visit v
     for (std::size_t b = 0; b < rows.n; b += kAbreast) {
       const double* x = rows.values.data() + b * rows.width;
       std::uint32_t at[kAbreast];
-      std::fill(at, at + kAbreast, tree.root);
-      for (int step = 0; step < tree.depth; ++step) {
-        for (std::size_t i = 0; i < kAbreast; ++i) {
-          const Node& node = nodes_[at[i]];
-          const double value = x[i * rows.width + static_cast<std::size_t>(node.feature)];
-          const bool right = std::isnan(value) ? !missing_left_[at[i]] : value > node.threshold;
-          at[i] = static_cast<std::uint32_t>(node.left) + right;
-        }
+      if (rows.missing) {
+        descend<true>(tree, x, rows.width, at);
+      } else {
+        descend<false>(tree, x, rows.width, at);
       }
       for (std::size_t i = 0; i < std::min(kAbreast, rows.n - b); ++i)
         visit(t, tree, b + i, leaf_[at[i]]);

@@ -71,6 +71,9 @@ class Forest {
   struct Rows;
 
   int depth_from(const ForestArrays& a, std::size_t t) const;
+  // Leads kAbreast rows of x (.., width) to their leaves.
+  template <bool kMissing>
+  void descend(const TreeAt& tree, const double* x, std::size_t width, std::uint32_t* at) const;
   template <class Visit>
   void walk(const Rows& rows, std::size_t first, std::size_t last, Visit visit) const;
 

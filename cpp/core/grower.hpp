@@ -32,10 +32,12 @@ struct Leaf {
 };
 
 // An Evaluator provides
-//   using State;                                       what it keeps of a node
-//   void root(Leaf&, const Row*, bool search, Team)     fill state and split
-//   void children(Leaf& parent, const Row*, bool search_left, bool search_right, Team, int slot)
-//   void finish(leaves, const Row*, Tree&, Team)        classes and values of the leaves
+//   using State;                                    what it keeps of a node
+//   void root(Leaf&, const Row*, Team)              the root's state
+//   void inherit(Leaf& parent, const Row*, bool search, Team, int slot)   the children's states;
+//                                                   search: whether any of them will be searched
+//   void search(Leaf&, const Row*, Team, int slot)  the best split of a node
+//   void finish(leaves, const Row*, Tree&, Team)    classes and values of the leaves
 template <class Evaluator>
 class Grower {
  public:
@@ -44,24 +46,25 @@ class Grower {
   Grower(const BinnedData& data, const GrowLimits& limits, Evaluator& evaluator, const Team& team)
       : data_(data), limits_(limits), evaluator_(evaluator), team_(team) {}
 
-  // `rows` lists the rows to learn from; it is reordered.
-  Tree grow(std::vector<Row>& rows) {
+  // `rows` lists the rows to learn from; it is reordered. `others` only have their leaf found.
+  Tree grow(std::vector<Row>& rows, const std::vector<Row>& others) {
     rows_ = rows.data();
     scratch_.resize(rows.size());
     auto root = std::make_unique<Node>();
     root->end = rows.size();
-    evaluator_.root(*root, rows_, may_split(*root), team_);
+    evaluator_.root(*root, rows_, team_);
+    if (may_split(*root)) evaluator_.search(*root, rows_, team_, 0);
     add_node();
     open(std::move(root));
     while (!queue_.empty() && n_leaves() < max_leaves()) {
       if (!queue_.top()->left) expand_ahead();
       commit();
     }
-    return finish(rows.size());
+    return finish(others);
   }
 
  private:
-  static constexpr std::size_t kLargeNode = 1 << 15;  // rows shared out among threads above this
+  static constexpr std::size_t kLarge = 1 << 13;  // rows of a node worth several threads
 
   struct Later {
     bool operator()(const Node* a, const Node* b) const {
@@ -87,7 +90,8 @@ class Grower {
     leaves_.push_back(std::move(leaf));
   }
 
-  void expand(Node& leaf, const Team& team, int slot) {
+  // Parts a leaf's rows and gives its children their states.
+  void expand(Node& leaf, bool search, const Team& team, int slot) {
     team.poll();
     const auto part = partition_rows(data_, leaf.split, rows_ + leaf.begin, leaf.n_rows(),
                                      scratch_.data() + leaf.begin, team);
@@ -98,33 +102,46 @@ class Grower {
     leaf.left->end = leaf.right->begin = leaf.begin + part.n_left;
     leaf.right->end = leaf.end;
     leaf.left->depth = leaf.right->depth = leaf.depth + 1;
-    const bool more = n_leaves() + 1 < max_leaves();  // else nobody will split the children
-    evaluator_.children(leaf, rows_, more && may_split(*leaf.left), more && may_split(*leaf.right),
-                        team, slot);
+    evaluator_.inherit(leaf, rows_, search && (may_split(*leaf.left) || may_split(*leaf.right)),
+                       team, slot);
   }
 
   // Expands the leaf that is next and, with several threads, those likely to follow it.
   void expand_ahead() {
     const std::size_t room = max_leaves() - n_leaves();
-    const auto ahead = std::min(room, team_.size() == 1 ? std::size_t{1}
-                                                        : static_cast<std::size_t>(team_.size()) * 2);
-    std::vector<Node*> taken, small;
-    for (std::size_t k = 0; k < ahead && !queue_.empty(); ++k) {
+    const auto threads = static_cast<std::size_t>(team_.size());
+    const auto ahead = std::min(room, threads == 1 ? 1 : 2 * threads);
+    const bool search = room > 1;  // else nobody will split the children
+    std::vector<Node*> taken, leaves, children;
+    while (taken.size() < ahead && !queue_.empty()) {
       taken.push_back(queue_.top());
       queue_.pop();
-      Node& leaf = *taken.back();
-      if (leaf.left) continue;
-      if (leaf.n_rows() >= kLargeNode) {
-        expand(leaf, team_, 0);  // all threads on one leaf
-        break;
-      }
-      small.push_back(&leaf);
+      if (!taken.back()->left) leaves.push_back(taken.back());
     }
-    if (small.size() == 1) expand(*small[0], Team(1), 0);
-    if (small.size() > 1)
-      team_.each(small.size(),
-                 [&](std::size_t k, int slot) { expand(*small[k], Team(1), slot); });
     for (Node* leaf : taken) queue_.push(leaf);
+    share(leaves, [&](Node& leaf, const Team& team, int slot) { expand(leaf, search, team, slot); });
+    for (Node* leaf : leaves)
+      for (Node* child : {leaf->left.get(), leaf->right.get()})
+        if (search && may_split(*child)) children.push_back(child);
+    share(children, [&](Node& child, const Team& team, int slot) {
+      evaluator_.search(child, rows_, team, slot);
+    });
+  }
+
+  // Work on several nodes: all threads on one large node after the other, then each thread on small
+  // nodes of its own.
+  template <class Work>
+  void share(const std::vector<Node*>& nodes, Work work) {
+    std::vector<Node*> small;
+    for (Node* node : nodes) {
+      if (team_.size() > 1 && node->n_rows() < kLarge) {
+        small.push_back(node);
+      } else {
+        work(*node, team_, 0);
+      }
+    }
+    team_.each(small.size(),
+               [&](std::size_t k, int slot) { work(*small[k], team_.alone(slot), slot); });
   }
 
   void commit() {
@@ -158,15 +175,18 @@ class Grower {
     return static_cast<int>(tree_.feature.size()) - 1;
   }
 
-  Tree finish(std::size_t n) {
+  Tree finish(const std::vector<Row>& others) {
     std::sort(leaves_.begin(), leaves_.end(),
               [](const auto& a, const auto& b) { return a->node < b->node; });
-    tree_.leaf_of_row.resize(n);
+    tree_.leaf_of_row.resize(data_.n_rows);
     for (std::size_t j = 0; j < leaves_.size(); ++j) {
       tree_.left[static_cast<std::size_t>(leaves_[j]->node)] = static_cast<std::int32_t>(j);
       for (std::size_t i = leaves_[j]->begin; i < leaves_[j]->end; ++i)
         tree_.leaf_of_row[rows_[i]] = static_cast<std::uint16_t>(j);
     }
+    team_.range(others.size(), kLarge, [&](std::size_t begin, std::size_t end, int) {
+      route_rows(data_, tree_, others.data() + begin, end - begin);
+    });
     evaluator_.finish(leaves_, rows_, tree_, team_);
     return std::move(tree_);
   }

@@ -1,35 +1,35 @@
 // Histograms: for every feature and bin, the exact sum of the statistics of a node's rows.
 #pragma once
 
-#include <cstring>
 #include <vector>
 
 #include "binned.hpp"
 #include "fixed_point.hpp"
+#include "vectors.hpp"
 
 namespace edgewise {
 
 // One place of a histogram. The plain one is a packed sum; the counted one also counts rows and
-// is used only when min_samples_leaf asks for it.
+// is used only when min_samples_leaf asks for it. Both are summed by a single addition.
 struct PlainBin {
-  Packed gh = 0;
+  Packed sum = 0;
 
   static PlainBin row(Packed v) { return {v}; }
-  void operator+=(PlainBin o) { gh += o.gh; }
-  void operator-=(PlainBin o) { gh -= o.gh; }
-  bool empty() const { return gh == 0; }
-  bool enough(int) const { return true; }
+  void operator+=(PlainBin o) { sum += o.sum; }
+  void operator-=(PlainBin o) { sum -= o.sum; }
+  Packed gh() const { return sum; }
+  bool empty() const { return sum == 0; }
 };
 
 struct CountedBin {
-  Packed gh = 0;
-  std::int64_t n = 0;
+  Long2 sum{};  // packed statistics, rows
 
-  static CountedBin row(Packed v) { return {v, 1}; }
-  void operator+=(CountedBin o) { gh += o.gh, n += o.n; }
-  void operator-=(CountedBin o) { gh -= o.gh, n -= o.n; }
-  bool empty() const { return n == 0; }
-  bool enough(int min_samples) const { return n >= min_samples; }
+  static CountedBin row(Packed v) { return {Long2{v, 1}}; }
+  void operator+=(CountedBin o) { sum += o.sum; }
+  void operator-=(CountedBin o) { sum -= o.sum; }
+  Packed gh() const { return sum[0]; }
+  std::int64_t n() const { return sum[1]; }
+  bool empty() const { return sum[1] == 0; }
 };
 
 template <class Bin>

@@ -82,4 +82,46 @@ Partition partition_rows(const BinnedData& data, const Split& split, Row* rows, 
   return whole;
 }
 
+void route_rows(const BinnedData& data, Tree& tree, const Row* rows, std::size_t n) {
+  constexpr std::size_t kAbreast = 8;
+  const std::size_t row_step = data.sparse ? 1 : static_cast<std::size_t>(data.n_features);
+  const std::size_t column_step = data.sparse ? data.n_rows : 1;
+  struct Step {
+    std::size_t column;
+    std::uint32_t left;
+    Code bin, missing;  // missing: the code that goes left although above the bin; else = bin
+  };
+  std::vector<Step> steps;  // a leaf leads to itself
+  std::vector<int> depth(tree.feature.size());
+  for (std::size_t i = 0; i < tree.feature.size(); ++i) {
+    if (tree.feature[i] < 0) {
+      steps.push_back({0, static_cast<std::uint32_t>(i), 255, 255});
+      continue;
+    }
+    const auto f = static_cast<std::size_t>(tree.feature[i]);
+    const auto left = static_cast<std::uint32_t>(tree.left[i]);
+    const bool missing_left = tree.missing_left[i] && data.cuts.has_missing[f];
+    const auto missing = static_cast<Code>(data.n_value_bins(tree.feature[i]));
+    steps.push_back({f * column_step, left, tree.bin[i], missing_left ? missing : tree.bin[i]});
+    depth[left] = depth[left + 1] = depth[i] + 1;
+  }
+  const int deepest = *std::max_element(depth.begin(), depth.end());
+  for (std::size_t b = 0; b < n; b += kAbreast) {
+    const std::size_t m = std::min(kAbreast, n - b);
+    std::uint32_t at[kAbreast] = {};
+    const Code* codes[kAbreast];
+    for (std::size_t i = 0; i < kAbreast; ++i)
+      codes[i] = data.codes.data() + rows[b + std::min(i, m - 1)] * row_step;
+    for (int d = 0; d < deepest; ++d) {
+      for (std::size_t i = 0; i < kAbreast; ++i) {
+        const Step& step = steps[at[i]];
+        const Code code = codes[i][step.column];
+        at[i] = step.left + !((code <= step.bin) | (code == step.missing));
+      }
+    }
+    for (std::size_t i = 0; i < m; ++i)
+      tree.leaf_of_row[rows[b + i]] = static_cast<std::uint16_t>(tree.left[at[i]]);
+  }
+}
+
 }  // namespace edgewise

@@ -6,6 +6,7 @@
 #include "clones.hpp"
 #include "fixed_point.hpp"
 #include "math.hpp"
+#include "vectors.hpp"
 
 namespace edgewise {
 namespace {
@@ -31,15 +32,22 @@ std::vector<Factors> factors_of(const std::vector<Moves>& trees) {
   return {trees.begin(), trees.end()};
 }
 
-// Sum in eight interleaved chains: vectorises, and the order is the same on every machine.
+// Sum in eight interleaved chains: fast, and in the same order on every machine.
 inline double sum_of(const double* p, std::size_t n) {
-  double chain[8] = {};
+  Double4 even{}, odd{};
   std::size_t k = 0;
-  for (; k + 8 <= n; k += 8)
-    for (std::size_t j = 0; j < 8; ++j) chain[j] += p[k + j];
-  for (std::size_t j = 0; k < n; ++k, ++j) chain[j] += p[k];
-  return ((chain[0] + chain[4]) + (chain[1] + chain[5])) +
-         ((chain[2] + chain[6]) + (chain[3] + chain[7]));
+  for (; k + 8 <= n; k += 8) {
+    even += load4(p + k);
+    odd += load4(p + k + 4);
+  }
+  if (k + 4 <= n) {
+    even += load4(p + k);
+    k += 4;
+  }
+  double rest = 0.0;
+  for (; k < n; ++k) rest += p[k];
+  even += odd;
+  return ((even[0] + even[1]) + (even[2] + even[3])) + rest;
 }
 
 // Normalises one row of probabilities; returns the sum over the classes other than y.
@@ -59,7 +67,7 @@ EDGEWISE_CLONES double normalise(double* p, std::size_t n, std::size_t y) {
 }  // namespace
 
 Posterior::Posterior(std::vector<Label> labels, std::vector<double> weights,
-                     std::span<const double> start)
+                     std::span<const double> start, bool by_class)
     : n_classes_(static_cast<int>(start.size())),
       labels_(std::move(labels)),
       weights_(std::move(weights)),
@@ -79,6 +87,20 @@ Posterior::Posterior(std::vector<Label> labels, std::vector<double> weights,
     double* p = p_.data() + p_.size() - first.size();
     others_.push_back(normalise(p, first.size(), static_cast<std::size_t>(y)));
   }
+  if (!by_class) return;
+  by_class_.resize(p_.size());
+  transpose(0, n_rows());
+}
+
+void Posterior::transpose(std::size_t begin, std::size_t end) {
+  const auto n_classes = static_cast<std::size_t>(n_classes_);
+  for (std::size_t b = begin; b < end; b += 16) {
+    const std::size_t e = std::min(end, b + 16);
+    for (std::size_t k = 0; k < n_classes; ++k)
+      for (std::size_t i = b; i < e; ++i) by_class_[k * n_rows() + i] = -p_[i * n_classes + k];
+    for (std::size_t i = b; i < e; ++i)
+      by_class_[static_cast<std::size_t>(labels_[i]) * n_rows() + i] = others_[i];
+  }
 }
 
 void Posterior::add(const std::vector<Moves>& trees, const Team& team) {
@@ -90,6 +112,7 @@ void Posterior::add(const std::vector<Moves>& trees, const Team& team) {
       for (const Factors& f : factors) f.apply(static_cast<Row>(i), p);
       others_[i] = normalise(p, n_classes, static_cast<std::size_t>(labels_[i]));
     }
+    if (!by_class_.empty()) transpose(begin, end);
   });
 }
 

@@ -34,7 +34,9 @@ struct Moves {
 class Posterior {
  public:
   // Labels in 0..n_classes-1; weights empty (all one) or positive; `start` are initial scores F.
-  Posterior(std::vector<Label> labels, std::vector<double> weights, std::span<const double> start);
+  // With `by_class` the residuals are kept class after class as well, which class trees read.
+  Posterior(std::vector<Label> labels, std::vector<double> weights, std::span<const double> start,
+            bool by_class);
 
   std::size_t n_rows() const { return labels_.size(); }
   int n_classes() const { return n_classes_; }
@@ -42,6 +44,7 @@ class Posterior {
   double weight(Row row) const { return weights_.empty() ? 1.0 : weights_[row]; }
   bool weighted() const { return !weights_.empty(); }
   double largest_weight() const { return largest_weight_; }
+  const double* weights() const { return weights_.empty() ? nullptr : weights_.data(); }
   const double* of_row(Row row) const {
     return p_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(n_classes_);
   }
@@ -49,6 +52,11 @@ class Posterior {
   // r_ik - p_ik without cancellation: for the true class, the sum of the other probabilities.
   double residual(Row row, int k) const {
     return labels_[row] == k ? others_[row] : -of_row(row)[k];
+  }
+
+  // r_ik - p_ik of class k for all rows; needs `by_class`.
+  const double* residuals_of_class(int k) const {
+    return by_class_.data() + static_cast<std::size_t>(k) * n_rows();
   }
 
   // Adds the trees' leaf values to the scores.
@@ -63,6 +71,7 @@ class Posterior {
 
  private:
   double loss_unit() const;
+  void transpose(std::size_t begin, std::size_t end);
 
   int n_classes_;
   std::vector<Label> labels_;
@@ -71,6 +80,7 @@ class Posterior {
   double total_weight_;
   std::vector<double> p_;       // (n_rows, n_classes)
   std::vector<double> others_;  // (n_rows): sum of p over the wrong classes
+  std::vector<double> by_class_;  // (n_classes, n_rows): residuals, or empty
 };
 
 }  // namespace edgewise

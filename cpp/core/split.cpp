@@ -3,24 +3,56 @@
 #include <algorithm>
 
 #include "clones.hpp"
+#include "vectors.hpp"
 
 namespace edgewise {
 namespace {
 
-// Scores A_L^2 / B_L + A_R^2 / B_R of n left sides; -1 where a side is empty.
-EDGEWISE_CLONES void scores_of(const Packed* left, std::size_t stride, int n, Packed total,
-                               double* __restrict score) {
+// Left sums of a feature's cuts.
+struct Cumulated {
+  Packed gh[kMaxValueBins + 9];       // room for whole vectors
+  std::int64_t n[kMaxValueBins + 1];  // only where rows are counted
+};
+
+// Scores A_L^2 / B_L + A_R^2 / B_R of n cuts. Where a side is empty the score is 0.
+EDGEWISE_CLONES void scores_of(const Packed* left, int n, Packed total, double* __restrict score) {
   const double a = gradient(total);
   const double b = hessian(total);
   for (int i = 0; i < n; ++i) {
-    const double al = gradient(left[static_cast<std::size_t>(i) * stride]);
-    const double bl = hessian(left[static_cast<std::size_t>(i) * stride]);
+    const double al = gradient(left[i]);
+    const double bl = hessian(left[i]);
     const double ar = a - al;
     const double br = b - bl;
     const double denominator = bl * br;
-    const double value = (al * al * br + ar * ar * bl) / (denominator > 0.0 ? denominator : 1.0);
-    score[i] = denominator > 0.0 ? value : -1.0;
+    score[i] = (al * al * br + ar * ar * bl) / (denominator > 1.0 ? denominator : 1.0);
   }
+}
+
+struct Rough {
+  float score = 0.0f;   // the largest score, to about 1e-6
+  bool splits = false;  // whether some cut has rows on both sides
+};
+
+// The same in single precision, to see whether a feature is worth a closer look. `left` is read in
+// whole vectors: entries from n to the next multiple of 8 must repeat a valid sum.
+EDGEWISE_CLONES Rough rough_best(const Packed* left, int n, Packed total) {
+  const Int8 a = gradient(total) - Int8{}, b = hessian(total) - Int8{};
+  Float8 best{}, product{};
+  for (int i = 0; i < n; i += 8) {
+    const Int8 low = load8(left + i), high = load8(left + i + 4);  // h, g, h, g, ...
+    const Int8 al = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
+    const Int8 bl = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+    const Float8 x = to_float(al), y = to_float(bl), u = to_float(a - al), v = to_float(b - bl);
+    const Float8 denominator = y * v;
+    best = larger(best, (x * x * v + u * u * y) / larger(denominator, 1.0f - Float8{}));
+    product = larger(product, denominator);
+  }
+  Rough rough;
+  for (int lane = 0; lane < 8; ++lane) {
+    rough.score = std::max(rough.score, best[lane]);
+    rough.splits |= product[lane] > 0.0f;
+  }
+  return rough;
 }
 
 struct Best {
@@ -29,40 +61,50 @@ struct Best {
   bool missing_left = false;
 };
 
+// Takes the best of n cuts if it beats `best`.
 template <class Bin>
-void consider(const Bin* left, int n, Bin total, int min_samples, bool missing_left, Best& best) {
+void consider(const Cumulated& left, int n, Bin total, int min_samples, bool missing_left,
+              Best& best) {
   double score[kMaxValueBins + 1];
-  scores_of(&left[0].gh, sizeof(Bin) / sizeof(Packed), n, total.gh, score);
+  scores_of(left.gh, n, total.gh(), score);
   for (int i = 0; i < n; ++i) {
     if (score[i] <= best.score * kTie) continue;
-    if (!left[i].enough(min_samples) || !difference(total, left[i]).enough(min_samples)) continue;
+    if constexpr (std::is_same_v<Bin, CountedBin>)
+      if (left.n[i] < min_samples || total.n() - left.n[i] < min_samples) continue;
     best = {score[i], i, missing_left};
   }
 }
 
-// Best split of one feature; `constant` is set where all the node's rows share one bin.
 template <class Bin>
-Best scan(const Bin* places, int n_bins, bool has_missing, Bin total, int min_samples,
-          bool& constant) {
-  Bin left[kMaxValueBins + 1];
-  Bin sum{};
-  int occupied = 0;
+void cumulate(const Bin* places, int n_bins, Bin first, Cumulated& left) {
+  Bin sum = first;
   for (int b = 0; b < n_bins; ++b) {
-    occupied += !places[b].empty();
     sum += places[b];
-    left[b] = sum;
+    left.gh[b] = sum.gh();
+    if constexpr (std::is_same_v<Bin, CountedBin>) left.n[b] = sum.n();
   }
+}
+
+// Looks at one feature; improves `best` and returns whether the feature can be split at all, here
+// or in the children.
+template <class Bin>
+bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, int min_samples, Best& best) {
+  constexpr float kMargin = 1.0f + 4e-6f;  // above the rounding of single precision
+  Cumulated left;
+  left.gh[0] = 0;
   const Bin missing = has_missing ? places[n_bins] : Bin{};
-  constant = occupied + !missing.empty() <= 1;
-  Best best;
-  if (constant) return best;
-  // The last cut parts all values from the missing ones.
-  consider(left, missing.empty() ? n_bins - 1 : n_bins, total, min_samples, false, best);
-  if (!missing.empty()) {
-    for (int b = 0; b < n_bins; ++b) left[b] += missing;
-    consider(left, n_bins - 1, total, min_samples, true, best);
+  cumulate(places, n_bins, Bin{}, left);
+  if (missing.empty()) {
+    std::fill_n(left.gh + n_bins, 8, total.gh());  // a cut with nothing on its right
+    const Rough rough = rough_best(left.gh, n_bins - 1, total.gh());
+    if (static_cast<double>(rough.score * kMargin) > best.score)
+      consider(left, n_bins - 1, total, min_samples, false, best);
+    return rough.splits;
   }
-  return best;
+  consider(left, n_bins, total, min_samples, false, best);  // the last cut: all values left
+  cumulate(places, n_bins, missing, left);
+  consider(left, n_bins - 1, total, min_samples, true, best);
+  return !difference(total, missing).empty();
 }
 
 }  // namespace
@@ -71,25 +113,21 @@ template <class Bin>
 Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
                  double unit, std::vector<int>& active) {
   Split split;
-  double best = 0.0;
+  Best best;
   std::size_t kept = 0;
   for (const int f : active) {
     const auto u = static_cast<std::size_t>(f);
-    bool constant = false;
-    const Best of_feature = scan(histogram + data.offset[u], data.n_value_bins(f),
-                                 data.cuts.has_missing[u], total, min_samples, constant);
-    if (constant) continue;
-    active[kept++] = f;
-    if (of_feature.score > best * kTie) {
-      best = of_feature.score;
-      split = {0.0, f, of_feature.bin, of_feature.missing_left};
-    }
+    const double before = best.score;
+    if (scan(histogram + data.offset[u], data.n_value_bins(f), data.cuts.has_missing[u], total,
+             min_samples, best))
+      active[kept++] = f;
+    if (best.score > before) split = {0.0, f, best.bin, best.missing_left};
   }
   active.resize(kept);
-  const double a = gradient(total.gh);
-  const double b = hessian(total.gh);
-  const double gain = split.found() ? best - a * a / b : 0.0;
-  if (gain <= kMinRelativeGain * best) return {};
+  const double a = gradient(total.gh());
+  const double b = hessian(total.gh());
+  const double gain = split.found() ? best.score - a * a / b : 0.0;
+  if (gain <= kMinRelativeGain * best.score) return {};
   split.gain = gain * unit;
   split.bin = centre_in_gap(data, histogram, split.feature, split.bin);
   return split;

@@ -30,8 +30,8 @@ struct Job {
   std::atomic<std::size_t> next{0};
   std::atomic<bool> stop{false};
   std::exception_ptr error{};
-  int helpers = 0;  // joined so far, guarded by the pool's mutex
-  int active = 0;   // helping now, guarded by the pool's mutex
+  int helpers = 0;             // joined so far, guarded by the pool's mutex
+  std::atomic<int> active{0};  // helping now; changed under the pool's mutex
 
   bool wants_help() const {
     return helpers < max_helpers && next.load(std::memory_order_relaxed) < n_tasks;
@@ -45,6 +45,8 @@ void pause_cpu() {
   std::this_thread::yield();
 #endif
 }
+
+constexpr int kSpins = 2000;  // some tens of microseconds
 
 class Pool {
  public:
@@ -75,9 +77,15 @@ class Pool {
     if (sleeping_ > 0) wake_.notify_all();
   }
 
+  // Nobody joins a job that is off the list; those who help end with the task at hand.
   void retire(Job& job) {
+    if (job.max_helpers == 0 || job.n_tasks <= 1) return;
+    {
+      std::lock_guard lock(mutex_);
+      jobs_.remove(&job);
+    }
+    for (int i = 0; i < kSpins && job.active.load(std::memory_order_acquire) > 0; ++i) pause_cpu();
     std::unique_lock lock(mutex_);
-    jobs_.remove(&job);
     done_.wait(lock, [&] { return job.active == 0; });
   }
 
@@ -129,7 +137,7 @@ class Pool {
 
   // Waits a few microseconds before sleeping: jobs of one tree follow each other closely.
   bool spin(std::size_t seen) const {
-    for (int i = 0; i < 2000; ++i) {
+    for (int i = 0; i < kSpins; ++i) {
       if (posted_.load(std::memory_order_acquire) != seen) return true;
       pause_cpu();
     }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <stdexcept>
+#include <utility>
 
 namespace edgewise {
 
@@ -36,6 +37,9 @@ class Team {
   // Runs body(begin, end, slot) over [0, n) in pieces of at least `grain`.
   void range(std::size_t n, std::size_t grain,
              const std::function<void(std::size_t, std::size_t, int)>& body) const;
+
+  // The thread in `slot` alone. Slot 0 is the calling thread, which goes on asking for interrupts.
+  Team alone(int slot) const { return Team(1, slot == 0 ? interrupted_ : nullptr); }
 
   // Throws Interrupted if the user asked to stop; cheap enough for inner loops.
   void poll() const;

@@ -30,9 +30,9 @@ struct GrowLimits {
   int max_leaf_nodes = 20;
   int max_depth = 0;
   int min_samples_leaf = 1;
-  // Pair trees: rows whose gradient and Hessian are below this share of the node's mean may be
-  // rounded away. 0 keeps the finest resolution.
-  double negligible = 1.0 / 128;
+  // Rows whose gradient and Hessian are both below this share of the mean take no part in the search
+  // for splits (but in leaf values) and do not count for min_samples_leaf.
+  double negligible = 1.0 / 64;
 };
 
 // A finished tree as plain arrays. Children stand side by side: right = left + 1. A leaf has

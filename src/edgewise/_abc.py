@@ -109,7 +109,7 @@ class ABCBooster(BaseBooster):
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 20,
         max_depth: int | None = None,
-        min_samples_leaf: int = 1,
+        min_samples_leaf: int = 20,
         max_bins: int = 255,
         init: str = "prior",
         class_weight: Any = None,

@@ -36,12 +36,13 @@ class BaseBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
     max_depth : int or None
         Depth of a tree. None: no limit.
     min_samples_leaf : int
-        Rows a leaf must hold.
+        Rows a leaf must hold. Rows too well fitted to matter do not count.
     max_bins : int
         Bins of a feature, missing values not counted. A feature with no more distinct values than
         that is searched exhaustively.
     init : {"prior", "zero"}
-        Scores start at the centred logarithms of the class frequencies, or at zero as in the papers.
+        Scores start at the centred logarithms of the class frequencies, or at zero as in the
+        papers.
     class_weight : dict, "balanced" or None
         Weights of the classes, multiplied into `sample_weight`.
     early_stopping : bool or "auto"
@@ -87,6 +88,7 @@ class BaseBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         "n_iter_no_change": p.integer(1),
         "scoring": p.scoring(),
         "warm_start": p.boolean(),
+        "random_state": p.random_state(),
         "n_jobs": p.n_jobs(),
         "verbose": p.integer(0),
     }
@@ -98,7 +100,7 @@ class BaseBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 20,
         max_depth: int | None = None,
-        min_samples_leaf: int = 1,
+        min_samples_leaf: int = 20,
         max_bins: int = 255,
         init: str = "prior",
         class_weight: Any = None,
@@ -128,6 +130,8 @@ class BaseBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    _class_trees: ClassVar[bool] = True  # whether rounds grow class trees or a pair tree
+
     # --- what an algorithm says -------------------------------------------------------------
 
     @abstractmethod
@@ -154,6 +158,16 @@ class BaseBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         Rows of weight zero are as good as absent. X_val, y_val and sample_weight_val are for early
         stopping; with them no rows of X are held out.
         """
+        before = dict(self.__dict__)
+        try:
+            self._fit(X, y, sample_weight, (X_val, y_val, sample_weight_val))
+        except BaseException:  # nothing half-fitted is left, and an old model stays as it was
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, given: tuple[Any, Any, Any]) -> None:
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         continues = self.warm_start and hasattr(self, "model_")
         matrix = _input.matrix(self, X, reset=not continues)
@@ -170,7 +184,7 @@ class BaseBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
         else:
             classes, codes = _input.encode(y)
             _input.need_two_classes(classes, type(self).__name__)
-        validation = self._validation(X_val, y_val, sample_weight_val, classes)
+        validation = self._validation(*given, classes)
         if validation is None and self.early_stopping is True:
             train, held = _input.stratified_split(codes, self.validation_fraction, self.random_state)
             held_weights = None if weights is None else weights[held]
@@ -178,7 +192,6 @@ class BaseBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
             matrix, codes = matrix[train], codes[train]
             weights = None if weights is None else weights[train]
         self._boost(matrix, codes, weights, classes, validation, continues=continues)
-        return self
 
     def _validation(
         self, X_val: Any, y_val: Any, sample_weight_val: Any, classes: NDArray[Any]
@@ -191,9 +204,7 @@ class BaseBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
             raise InvalidDataError(f"{given} was given without {absent}; give both or neither.")
         if self.early_stopping is False:
             return None
-        matrix = _input.matrix(self, X_val, reset=False) if hasattr(
-            self, "n_features_in_"
-        ) else X_val
+        matrix = _input.matrix(self, X_val, reset=False)
         y = _input.labels(y_val)
         if len(y) != len(matrix):
             raise InvalidDataError(
@@ -233,6 +244,7 @@ class BaseBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
                 self._leaf_limit(len(X), n_classes), self.max_depth or 0, self.min_samples_leaf
             ),
             n_threads=threads,
+            by_class=self._class_trees,
         )
         builder = ModelBuilder(start, X.shape[1])
         stopper = None

@@ -18,7 +18,10 @@ ALONE = -1  # as a base class: none
 
 
 class Engine:
-    """Grows trees from the posterior and adds them to it."""
+    """Grows trees from the posterior and adds them to it.
+
+    With `by_class` the posterior is laid out for class trees, without for pair trees.
+    """
 
     def __init__(
         self,
@@ -30,12 +33,13 @@ class Engine:
         max_bins: int,
         limits: _core.GrowLimits,
         n_threads: int,
+        by_class: bool,
     ) -> None:
         self.n_classes = len(start)
         self.n_threads = n_threads
         self._limits = limits
         self._data = _core.BinnedData(X, weights, max_bins, n_threads)
-        self.posterior = _core.Posterior(codes, weights, np.ascontiguousarray(start))
+        self.posterior = _core.Posterior(codes, weights, np.ascontiguousarray(start), by_class)
         self._pair_grower: _core.PairTreeGrower | None = None
 
     def class_trees(

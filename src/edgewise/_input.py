@@ -49,7 +49,7 @@ def labels(y: ArrayLike) -> NDArray[Any]:
         raise InvalidDataError(
             "requires y to be passed, but the target y is None: give one class label per row."
         )
-    vector = column_or_1d(y, warn=True)
+    vector: NDArray[Any] = column_or_1d(y, warn=True)
     missing = _missing(vector)
     if missing.any():
         raise InvalidDataError(
@@ -62,9 +62,10 @@ def labels(y: ArrayLike) -> NDArray[Any]:
 
 def _missing(vector: NDArray[Any]) -> NDArray[np.bool_]:
     if vector.dtype.kind == "f":
-        return ~np.isfinite(vector)
+        return np.asarray(~np.isfinite(vector))
     if vector.dtype.kind == "O":
-        return np.array([v is None or (isinstance(v, float) and not math.isfinite(v)) for v in vector])
+        return np.array([v is None or (isinstance(v, float) and not math.isfinite(v))
+                         for v in vector])
     return np.zeros(len(vector), dtype=bool)
 
 
@@ -92,7 +93,9 @@ def encode_as(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
     return codes.astype(np.int32)
 
 
-def weights(sample_weight: ArrayLike | None, X: Matrix, y: NDArray[Any], class_weight: Any) -> Weights | None:
+def weights(
+    sample_weight: ArrayLike | None, X: Matrix, y: NDArray[Any], class_weight: Any
+) -> Weights | None:
     """One positive or zero weight per row, or None where all rows weigh the same."""
     if sample_weight is None and class_weight is None:
         return None
@@ -107,7 +110,8 @@ def weights(sample_weight: ArrayLike | None, X: Matrix, y: NDArray[Any], class_w
         raise InvalidDataError(
             "sample_weight must hold at least one positive weight. All weights are zero."
         )
-    return np.ascontiguousarray(w, dtype=np.float64)
+    # A power of two, so that nothing is rounded; only ratios of weights matter.
+    return np.ascontiguousarray(w * 2.0 ** -np.frexp(w.max())[1], dtype=np.float64)
 
 
 def without_weightless(

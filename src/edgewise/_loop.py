@@ -37,7 +37,7 @@ class History:
     """Figures per round; becomes the dict of arrays ``history_``."""
 
     def __init__(self) -> None:
-        self._columns: defaultdict[str, list[float]] = defaultdict(list)
+        self._columns: defaultdict[str, list[float]] = defaultdict(list, loss=[], seconds=[])
 
     def record(self, **figures: float) -> None:
         for name, figure in figures.items():
@@ -84,7 +84,7 @@ def boost(
     stopper: Stopper | None,
     progress: Progress,
 ) -> History:
-    """Rounds of boosting until they are used up, nothing is left to split, or the stopper says so."""
+    """Boosts until the rounds are used up, nothing is left to learn, or the stopper says so."""
     history = History()
     loss = math.inf
     begin = time.perf_counter()

@@ -72,7 +72,7 @@ class Model:
         inner = self.feature >= 0
         return np.bincount(
             self.feature[inner], weights=self.gain[inner], minlength=self.n_features
-        )
+        ).astype(np.float64)
 
     def first_rounds(self, n_rounds: int) -> "Model":
         """The model as it was after `n_rounds` rounds."""
@@ -90,7 +90,7 @@ class Model:
     def followed_by(self, other: "Model") -> "Model":
         """This model's rounds, then those of `other`."""
         joined: dict[str, Any] = {
-            name: np.concatenate([getattr(self, name), getattr(other, name) + 0])
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in (
                 "width feature left threshold missing_left gain classes values".split()
             )

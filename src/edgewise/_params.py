@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import get_scorer_names
 
 from ._errors import InvalidParameterError
 
@@ -37,7 +38,8 @@ def real(low: float, high: float = math.inf, *, high_open: bool = False) -> Rule
     def test(v: Any) -> bool:
         if isinstance(v, bool | np.bool_) or not isinstance(v, Real) or not math.isfinite(v):
             return False
-        return low < v and (v < high if high_open else v <= high)
+        number = float(v)
+        return low < number and (number < high if high_open else number <= high)
 
     return test, words
 
@@ -66,20 +68,23 @@ def n_jobs() -> Rule:
 
 def scoring() -> Rule:
     return (
-        lambda v: isinstance(v, str) or callable(v),
+        lambda v: callable(v) or (isinstance(v, str) and (v == "loss" or v in get_scorer_names())),
         "'loss', the name of a scikit-learn scorer, or a callable",
+    )
+
+
+def random_state() -> Rule:
+    return (
+        lambda v: v is None or isinstance(v, np.random.RandomState) or (_is_integer(v) and v >= 0),
+        "None, an integer of at least 0 or a numpy RandomState",
     )
 
 
 def class_weight() -> Rule:
     return (
-        lambda v: v is None or v == "balanced" or isinstance(v, Mapping),
+        lambda v: v is None or isinstance(v, Mapping) or (isinstance(v, str) and v == "balanced"),
         "None, 'balanced' or a dict {class: weight}",
     )
-
-
-def anything() -> Rule:
-    return lambda v: True, "anything"
 
 
 def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:

@@ -13,8 +13,8 @@ moves its pair by Newton's step, gamma (e_r - e_s) with gamma = (G_r - G_s) / (H
 (``leaf="pair"``). The dense Hessian of the soft-max loss is thus met exactly in one direction,
 where K trees with a diagonal Hessian meet it approximately in all.
 
-Ours: ``leaf="vector"`` moves all classes of a leaf by (K-1)/K G_k / H_k, centred to sum zero: faster
-in rounds where data is plentiful. Deviations: |gamma| is clipped at 5 as in the authors' program,
+Ours: ``leaf="vector"`` moves all classes of a leaf by (K-1)/K G_k / H_k, centred to sum zero: fewer
+rounds are needed where data is plentiful. Deviations: |gamma| is clipped at 5 as in the authors' program,
 F is not capped; where no class stands out (first tree from the priors) the pair is the two least
 certain classes.
 """
@@ -58,6 +58,7 @@ class AOSOLogitBoostClassifier(BaseBooster):
         Leaves of a tree. "auto" grows with the number of classes and of rows.
     """
 
+    _class_trees = False
     _rules: ClassVar[dict[str, p.Rule]] = BaseBooster._rules | {
         "leaf": p.one_of("pair", "vector"),
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
@@ -71,7 +72,7 @@ class AOSOLogitBoostClassifier(BaseBooster):
         learning_rate: float = 0.1,
         max_leaf_nodes: int | Literal["auto"] | None = "auto",
         max_depth: int | None = None,
-        min_samples_leaf: int = 1,
+        min_samples_leaf: int = 20,
         max_bins: int = 255,
         init: str = "prior",
         class_weight: Any = None,
@@ -108,7 +109,8 @@ class AOSOLogitBoostClassifier(BaseBooster):
         return AOSORule(self.leaf, self.learning_rate)
 
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
-        if self.max_leaf_nodes == "auto":
+        limit: Any = self.max_leaf_nodes
+        if limit == "auto":
             return auto_leaves(n_rows, n_classes)
         return super()._leaf_limit(n_rows, n_classes)
 

@@ -4,7 +4,9 @@ LogitBoost (Friedman, Hastie, Tibshirani 2000) fits trees by weighted least squa
 response (r - p) / (p (1 - p)) with weights p (1 - p). Li saw that the gain of a split never needs
 that unstable quotient:
 
-    Gain = [sum_L (r-p)]^2 / sum_L p(1-p) + [sum_R (r-p)]^2 / sum_R p(1-p) - [sum (r-p)]^2 / sum p(1-p)
+    Gain = [sum_L (r-p)]^2 / sum_L p(1-p)
+         + [sum_R (r-p)]^2 / sum_R p(1-p)
+         - [sum   (r-p)]^2 / sum   p(1-p)
 
 so LogitBoost differs from MART only in the split criterion: second derivatives take part in it.
 Deviations: those of MART.

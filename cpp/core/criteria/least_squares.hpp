@@ -5,7 +5,7 @@
 namespace edgewise {
 
 struct LeastSquares {
-  static double mass(double weight, double /*hessian*/) { return weight; }
+  static const double* mass(const double* weights, const double* /*hessians*/) { return weights; }
 };
 
 }  // namespace edgewise

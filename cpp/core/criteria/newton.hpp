@@ -5,8 +5,8 @@
 namespace edgewise {
 
 struct Newton {
-  // Second channel of the split search, from a row's weight and Hessian.
-  static double mass(double /*weight*/, double hessian) { return hessian; }
+  // Second channel of the split search, of all rows.
+  static const double* mass(const double* /*weights*/, const double* hessians) { return hessians; }
 };
 
 }  // namespace edgewise

@@ -21,13 +21,14 @@ struct Pair {
 // Sums nearer than rounding are ties; ties go to the lowest class.
 inline constexpr double kPairTie = 1e-6;
 
-// `noise` is the size of differences in G that mean nothing; `cross(r, k)` gives H_rk. Since H_rk
-// is not negative, (G_r - G_k)^2 / (H_r + H_k) bounds the gain, so few classes need their H_rk.
+// `cross(r, k)` gives H_rk. Since H_rk is not negative, (G_r - G_k)^2 / (H_r + H_k) bounds the gain, so few classes need their H_rk.
 template <class Cross>
-Pair choose_pair(const ClassSums& sums, double noise, Cross cross) {
+Pair choose_pair(const ClassSums& sums, Cross cross) {
   const auto n = static_cast<int>(sums.g.size());
   auto g = [&](int k) { return static_cast<double>(sums.g[static_cast<std::size_t>(k)]); };
   auto h = [&](int k) { return static_cast<double>(sums.h[static_cast<std::size_t>(k)]); };
+  double noise = 0.0;  // differences of G that mean nothing
+  for (int k = 0; k < n; ++k) noise += kPairTie * h(k);
   const auto [low, high] = std::minmax_element(sums.g.begin(), sums.g.end());
   if (static_cast<double>(*high - *low) <= noise) {
     // No class stands out (as at the root of a first tree that starts at the class priors): take

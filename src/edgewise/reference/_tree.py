@@ -17,12 +17,21 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 LEAF_CLIP = 5.0  # the largest Newton step
 MIN_GAIN = 1e-10  # relative to the score of the two sides; a smaller gain is rounding
+TIE = 1 + 1e-7  # scores nearer than this are ties; ties go to the first
 
 
 def newton_step(G: Array, H: Array) -> Array:
     """G / H within [-LEAF_CLIP, LEAF_CLIP], with 0 / 0 = 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.clip(np.nan_to_num(np.divide(G, H)), -LEAF_CLIP, LEAF_CLIP))
+
+
+def first_of_the_best(scores: Array) -> int:
+    """The place that no later one beats by more than rounding."""
+    best = 0
+    while (better := np.flatnonzero(scores[best:] > TIE * scores[best])).size:
+        best += int(better[0])
+    return best
 
 
 class Split(NamedTuple):
@@ -73,32 +82,43 @@ class Grower:
         # In whatever order: two splits that part the rows alike tie. And no Hessian becomes zero.
         return np.asarray(np.copysign(np.ceil(np.abs(x) * self.grid) / self.grid, x))
 
+    def scores(self, rows: Array, stats: Array, j: int) -> Array:
+        """A_L^2 / B_L + A_R^2 / B_R of the cuts of feature j, (2, cuts + 1); 0 where not allowed.
+
+        The missing values go right in the first row, left in the second. The last cut is +inf.
+        """
+        hist = np.array([np.bincount(self.bins[rows, j], s, len(self.cuts[j]) + 2) for s in stats])
+        below = hist[:, :-1].cumsum(axis=1)  # (3, cuts + 1)
+        L = np.stack([below, below + hist[:, -1:]], axis=1)  # (3, 2, cuts + 1)
+        R = stats.sum(axis=1)[:, None, None] - L
+        allowed = (np.minimum(L[0], R[0]) >= self.min_samples_leaf) & (L[2] > 0) & (R[2] > 0)
+        # A finite cut has values on both sides: only +inf sets the missing rows apart.
+        allowed[:, :-1] &= ((below[0] > 0) & (below[0] < below[0, -1]))[:-1]
+        B_L, B_R = np.where(allowed, (L[2], R[2]), 1.0)
+        return np.where(allowed, L[1] ** 2 / B_L + R[1] ** 2 / B_R, 0.0)
+
     def best_split(self, rows: Array, a: Array, b: Array) -> Split | None:
         w = self.w[rows]
-        stats = (np.ones(len(rows)), w * self.snap(a), w * self.snap(b))
-        total = np.array([s.sum() for s in stats])  # (3,): rows, A, B
-        parent = total[1] ** 2 / max(total[2], 1e-300)
-        best = None
-        for j, cuts in enumerate(self.cuts):
-            x, missing = self.bins[rows, j], len(cuts) + 1
-            hist = np.array([np.bincount(x, s, missing + 1) for s in stats])  # (3, bins)
-            below = hist[:, :-1].cumsum(axis=1)  # (3, cuts + 1); the last cut is +inf
-            L = np.stack([below, below + hist[:, -1:]], axis=2)  # missing right, missing left
-            R = total[:, None, None] - L  # (3, cuts + 1, 2)
-            allowed = (np.minimum(L[0], R[0]) >= self.min_samples_leaf) & (L[2] > 0) & (R[2] > 0)
-            # A finite cut has values on both sides: only +inf sets the missing rows apart.
-            allowed[:-1] &= ((below[0] > 0) & (below[0] < below[0, -1]))[:-1, None]
-            B_L, B_R = np.where(allowed, (L[2], R[2]), 1.0)
-            score = np.where(allowed, L[1] ** 2 / B_L + R[1] ** 2 / B_R, 0.0)
-            cut, side = np.unravel_index(score.argmax(), score.shape)  # ties: the first
-            gain = float(score[cut, side] - parent)
-            if gain > max(MIN_GAIN * score[cut, side], best.gain if best else 0.0):
-                left = np.where(x == missing, side == 1, x <= cut)
-                if cut < len(cuts):  # centre the cut in the gap between the values it parts
-                    cut = (x[left & (x < missing)].max() + x[~left & (x < missing)].min() - 1) // 2
-                missing_left = bool(side if missing in x else left.mean() >= 0.5)
-                best = Split(gain, j, float(np.append(cuts, np.inf)[cut]), missing_left, left)
-        return best
+        stats = np.array([np.ones(len(rows)), w * self.snap(a), w * self.snap(b)])  # (3, n_node)
+        _, A, B = stats.sum(axis=1)
+        best, score = (0, 0, 0), 0.0  # feature, side of the missing values, cut
+        for j in range(len(self.cuts)):
+            of_feature = self.scores(rows, stats, j)
+            place = first_of_the_best(of_feature.ravel())
+            if of_feature.flat[place] > TIE * score:
+                score = of_feature.flat[place]
+                best = (j, *divmod(place, of_feature.shape[1]))
+        gain = float(score - A**2 / max(B, 1e-300))
+        return self.split(rows, gain, *best) if gain > MIN_GAIN * score else None
+
+    def split(self, rows: Array, gain: float, j: int, side: int, cut: int) -> Split:
+        x, cuts = self.bins[rows, j], self.cuts[j]
+        missing = len(cuts) + 1
+        left = np.where(x == missing, side == 1, x <= cut)
+        if cut < len(cuts):  # centre the cut in the gap between the values it parts
+            cut = (x[left & (x < missing)].max() + x[~left & (x < missing)].min() - 1) // 2
+        missing_left = bool(side if missing in x else left.mean() >= 0.5)
+        return Split(gain, j, float(np.append(cuts, np.inf)[cut]), missing_left, left)
 
     def grow(
         self, channels: Callable[[Array], tuple[Array, Array]], step: Callable[[Array], Array]

@@ -1,0 +1,88 @@
+# Needs Python 3.11 or later with pip, make and a C++20 compiler; everything else goes into .venv.
+#
+#   make demo     build, install, train and compare the algorithms on the digits of scikit-learn
+#   make test     build, install, run all tests
+#   make lint     ruff, mypy, import-linter, clang-format
+#   make format   let ruff and clang-format rewrite the sources
+#   make stub     write src/edgewise/_core.pyi again, after a change of cpp/bindings.cpp
+#   make bench    edgewise beside its peers; takes hours (see benchmarks/README.md)
+#   make clean    remove .venv and everything built
+#
+# Options: make test PYTEST_ARGS="-k mart -x"   make bench BENCH_ARGS="speed --quick"
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+PYTEST_ARGS ?=
+BENCH_ARGS ?=
+
+SOURCES := pyproject.toml CMakeLists.txt \
+  $(shell find cpp src -name '*.cpp' -o -name '*.hpp' -o -name '*.py' -o -name '*.pyi' -o -name py.typed)
+CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+
+# Installs the package, with an extra. No build isolation: the build folder is kept, so that after a
+# change only what changed is compiled.
+INSTALL = $(PIP) install --quiet --no-build-isolation --config-settings=build-dir=$(VENV)/build
+
+.PHONY: demo test lint format stub bench clean
+.DELETE_ON_ERROR:
+
+# On a busy machine OpenMP threads that wait for each other, as scikit-learn's do, had better sleep.
+demo: $(VENV)/installed
+	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py
+
+test: $(VENV)/installed-test
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(VENV)/tools-dev
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	PYTHONPATH=src $(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
+
+format: $(VENV)/tools-dev
+	$(BIN)/ruff check --fix --exit-zero --quiet
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(CPP)
+
+stub: $(VENV)/installed-test
+	$(BIN)/python -m nanobind.stubgen -q -m edgewise._core -p cpp/stub_patterns.txt \
+	  -o src/edgewise/_core.pyi
+
+bench: $(VENV)/installed-bench
+	$(BIN)/python -m benchmarks $(BENCH_ARGS)
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- stamps: a file in .venv says what has been done ---------------------------------------------
+
+$(VENV)/created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "edgewise needs Python 3.11 or later")'
+	@echo "Creating $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# The build requirements of pyproject.toml, and what the build backend would add by itself.
+$(VENV)/tools-build: pyproject.toml $(VENV)/created
+	@echo "Installing what the build needs ..."
+	@$(PIP) install --quiet cmake ninja $$($(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"])')
+	@touch $@
+
+$(VENV)/tools-dev: pyproject.toml $(VENV)/created
+	@echo "Installing the linters ..."
+	@$(PIP) install --quiet $$($(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; print(*p["dependencies"], *p["optional-dependencies"]["dev"])')
+	@touch $@
+
+$(VENV)/installed: $(SOURCES) $(VENV)/tools-build
+	@echo "Building and installing edgewise; the first time takes a minute or two ..."
+	@$(INSTALL) .
+	@touch $@
+
+$(VENV)/installed-%: $(SOURCES) $(VENV)/tools-build
+	@echo "Building and installing edgewise[$*]; the first time takes a minute or two ..."
+	@$(INSTALL) ".[$*]"
+	@touch $@ $(VENV)/installed

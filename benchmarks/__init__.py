@@ -1,0 +1,1 @@
+"""edgewise beside its peers: `python -m benchmarks --help`."""

@@ -1,0 +1,91 @@
+"""Test errors: AOSO at one fixed setting beside every peer at its best number of rounds.
+
+The peers are flattered: their number of rounds is chosen on the test set. AOSO is judged
+after its last round, with the same setting on every data set.
+"""
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from . import datasets, report
+from .contenders import contender
+
+NAME = "accuracy"
+DATA_SETS = ["letter", "pendigits", "optdigits", "satimage", "usps", "isolet"]
+PEERS = ["lightgbm", "xgboost", "catboost", "sklearn-hgb"]
+OURS = "edgewise-aoso"
+NEEDED_WINS = 5
+QUICK = {"rounds": 20, "aoso_rounds": 40, "max_rows": 500}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--contenders", nargs="+", default=[OURS, *PEERS], metavar="NAME")
+    parser.add_argument("--rounds", type=int, default=1000, help="the peers' at most")
+    parser.add_argument("--leaves", type=int, default=20, help="of the peers")
+    parser.add_argument("--shrinkage", type=float, default=0.1, help="of the peers")
+    parser.add_argument("--aoso-rounds", type=int, help="default: the estimator's own")
+    parser.add_argument("--aoso-leaves", type=int, help="default: the estimator's own")
+    parser.add_argument("--aoso-shrinkage", type=float, help="default: the estimator's own")
+
+
+def run(args: Namespace) -> None:
+    """One row per data set, written as soon as it is there."""
+    results = []
+    names = args.data_sets or datasets.available(DATA_SETS, quick=args.quick)
+    for name in names:
+        data = datasets.load(name, max_rows=args.max_rows)
+        entries = [_entry(contender_name, data, args) for contender_name in args.contenders]
+        results.append({"data": name, "test_rows": len(data.y_test), "entries": entries})
+        report.save(NAME, vars(args), results, quick=args.quick)
+    _print(results, args.contenders)
+    if OURS in args.contenders:
+        judged = args.judged and names == DATA_SETS and set(PEERS) <= set(args.contenders)
+        _print_wins(results, needed=NEEDED_WINS if judged else None)
+
+
+def _entry(name: str, data: datasets.Split, args: Namespace) -> dict[str, Any]:
+    print(f"  {name} ...", flush=True)
+    chosen = contender(name, **(args.param if name == OURS else {}))
+    setting = _setting(name, args)
+    fitted = chosen.fit(data.X_train, data.y_train, threads=args.threads, **setting)
+    errors = chosen.errors_by_round(fitted, data.X_test, data.y_test)
+    counts = len(errors) - 1 if name == OURS else int(errors.argmin())
+    return {
+        "contender": name,
+        **setting,
+        "errors": int(errors[counts]),
+        "round": counts + 1,
+        "least_errors": int(errors.min()),
+        "last_errors": int(errors[-1]),
+        "fit_seconds": fitted.seconds,
+    }
+
+
+def _setting(name: str, args: Namespace) -> dict[str, Any]:
+    keys = ("rounds", "leaves", "shrinkage")
+    prefix = "aoso_" if name == OURS else ""
+    return {key: getattr(args, prefix + key) for key in keys}
+
+
+def _print(results: list[dict[str, Any]], names: list[str]) -> None:
+    rows = []
+    for result in results:
+        entries = result["entries"]
+        cells = [f"{e['errors']} @{e['round']} ({e['fit_seconds']:.1f} s)" for e in entries]
+        rows.append([result["data"], result["test_rows"], *cells])
+    title = "test errors @round (time of the whole fit): AOSO after its last round, others at best"
+    report.print_table(title, ["data set", "test rows", *names], rows)
+
+
+def _print_wins(results: list[dict[str, Any]], needed: int | None) -> None:
+    """On how many sets AOSO has fewer errors than each other, and than all of them."""
+    tables = [{e["contender"]: e["errors"] for e in result["entries"]} for result in results]
+    others = [name for name in tables[0] if name != OURS]
+    for other in others:
+        won = sum(table[OURS] < table[other] for table in tables)
+        tied = sum(table[OURS] == table[other] for table in tables)
+        print(f"{OURS} against {other}: {won} won, {tied} tied, of {len(tables)}")
+    won = sum(all(table[OURS] < table[other] for other in others) for table in tables)
+    print(f"{OURS} against all at once: {won} won of {len(tables)}")
+    if needed is not None:
+        print(f"wanted: {needed}: {'met' if won >= needed else 'MISSED'}")

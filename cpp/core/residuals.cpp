@@ -1,0 +1,145 @@
+#include "residuals.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "clones.hpp"
+#include "fixed_point.hpp"
+#include "vectors.hpp"
+
+namespace edgewise {
+namespace {
+
+constexpr std::size_t kGrain = 2048;
+constexpr std::size_t kLanes = 8;
+constexpr std::size_t kFlush = 256;  // rows summed in 32 bits before widening
+constexpr std::size_t kAhead = 16;   // rows fetched before they are needed
+
+EDGEWISE_CLONES void negate_to_units(const double* p, std::size_t n, double scale,
+                                     std::int32_t* q) {
+  for (std::size_t k = 0; k < n; ++k) q[k] = static_cast<std::int32_t>(to_integer(-p[k] * scale));
+}
+
+// Sums n rows of residuals q and of their Hessians |q| - q^2 c, over kVectors times eight classes at
+// a time so that the sums stay in registers.
+template <std::size_t kVectors>
+inline void sum_lanes(const std::int32_t* q, std::size_t stride, const Row* rows,
+                      const float* curvature, std::size_t n, std::int32_t* g, std::int32_t* h) {
+  Int8 sum_g[kVectors] = {}, sum_h[kVectors] = {};
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int32_t* row = q + rows[i] * stride;
+    const float c = curvature[rows[i]];
+    for (std::size_t v = 0; v < kVectors; ++v) {
+      const Int8 value = load8(row + kLanes * v);
+      const Float8 size = to_float(value < 0 ? -value : value);
+      sum_g[v] += value;
+      sum_h[v] += to_int(size - size * size * c);
+    }
+  }
+  std::memcpy(g, sum_g, sizeof sum_g);
+  std::memcpy(h, sum_h, sizeof sum_h);
+}
+
+EDGEWISE_CLONES void sum_rows(const std::int32_t* q, std::size_t stride, const Row* rows,
+                              const float* curvature, std::size_t n, std::int32_t* g,
+                              std::int32_t* h) {
+  std::size_t k = 0;
+  for (; k + 32 <= stride; k += 32)
+    sum_lanes<4>(q + k, stride, rows, curvature, n, g + k, h + k);
+  if (k + 16 <= stride) {
+    sum_lanes<2>(q + k, stride, rows, curvature, n, g + k, h + k);
+    k += 16;
+  }
+  if (k < stride) sum_lanes<1>(q + k, stride, rows, curvature, n, g + k, h + k);
+}
+
+}  // namespace
+
+void Residuals::round(const Posterior& posterior, const Team& team) {
+  const std::size_t n = posterior.n_rows();
+  n_classes_ = static_cast<std::size_t>(posterior.n_classes());
+  stride_ = (n_classes_ + kLanes - 1) / kLanes * kLanes;
+  q_.resize(n * stride_);
+  curvature_.resize(n);
+  std::vector<double> most(static_cast<std::size_t>(team.size()), 1e-30);
+  team.range(n, kGrain, [&](std::size_t begin, std::size_t end, int slot) {
+    double& m = most[static_cast<std::size_t>(slot)];
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto row = static_cast<Row>(i);
+      m = std::max(m, posterior.weight(row) * posterior.residual(row, posterior.label(row)));
+    }
+  });
+  largest_ = *std::max_element(most.begin(), most.end());
+  // Sums of kFlush rows stay below 2^31.
+  const int bits = 31 - static_cast<int>(std::bit_width(std::min(n, kFlush)));
+  scale_ = std::ldexp(0.5, bits) / power_of_two_below(largest_);
+  team.range(n, kGrain, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const auto row = static_cast<Row>(i);
+      const double unit = scale_ * posterior.weight(row);
+      std::int32_t* q = q_.data() + i * stride_;
+      negate_to_units(posterior.of_row(row), n_classes_, unit, q);
+      const int y = posterior.label(row);
+      q[y] = static_cast<std::int32_t>(to_integer(posterior.residual(row, y) * unit));
+      curvature_[i] = static_cast<float>(1.0 / unit);
+    }
+  });
+}
+
+ClassSums Residuals::sums(const Row* rows, std::size_t n) const {
+  ClassSums sums{std::vector<std::int64_t>(n_classes_), std::vector<std::int64_t>(n_classes_)};
+  std::vector<std::int32_t> g(stride_), h(stride_);
+  for (std::size_t b = 0; b < n; b += kFlush) {
+    sum_rows(q_.data(), stride_, rows + b, curvature_.data(), std::min(kFlush, n - b), g.data(),
+             h.data());
+    for (std::size_t k = 0; k < n_classes_; ++k) {
+      sums.g[k] += g[k];
+      sums.h[k] += h[k];
+    }
+  }
+  return sums;
+}
+
+void Residuals::gather(const Row* rows, std::size_t n, int k, std::int32_t* out) const {
+  const std::int32_t* q = q_.data() + k;
+  for (std::size_t i = 0; i < n; ++i) {
+    __builtin_prefetch(q + rows[std::min(i + kAhead, n - 1)] * stride_);
+    out[i] = q[rows[i] * stride_];
+  }
+}
+
+void Residuals::gather_curvature(const Row* rows, std::size_t n, float* out) const {
+  for (std::size_t i = 0; i < n; ++i) out[i] = curvature_[rows[i]];
+}
+
+EDGEWISE_CLONES std::int64_t cross_sum(const std::int32_t* a, const std::int32_t* b, const float* c,
+                                       std::size_t n) {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double x = a[i], y = b[i];
+    const double ones = (x > 0.0 ? y : 0.0) + (y > 0.0 ? x : 0.0);
+    sum += to_integer(x * y * static_cast<double>(c[i]) - ones);
+  }
+  return sum;
+}
+
+EDGEWISE_CLONES PairSums derive_pair(const std::int32_t* a, const std::int32_t* b, const float* c,
+                                     std::size_t n, std::int32_t* g, std::int32_t* h) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::int32_t gap = a[i] - b[i];
+    const std::int32_t ones = (a[i] > 0) | (b[i] > 0) ? 2 * (gap < 0 ? -gap : gap) : 0;
+    const float square = static_cast<float>(gap) * static_cast<float>(gap);
+    g[i] = gap;
+    h[i] = ones - a[i] - b[i] - static_cast<std::int32_t>(square * c[i]);
+  }
+  PairSums sums;
+  for (std::size_t i = 0; i < n; ++i) {
+    sums.g += g[i] < 0 ? -g[i] : g[i];
+    sums.h += h[i];
+  }
+  return sums;
+}
+
+}  // namespace edgewise

@@ -1,0 +1,57 @@
+// Residuals r_ik - p_ik of all rows and classes in fixed point, row after row: what pair trees read.
+//
+// A residual is positive only for the true class, and then p = 1 - residual; for other classes
+// p = -residual. All second derivatives follow from residuals alone, without cancellation.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "criteria/pair.hpp"
+#include "posterior.hpp"
+#include "threads.hpp"
+#include "types.hpp"
+
+namespace edgewise {
+
+class Residuals {
+ public:
+  // Rounds the residuals of all rows, the largest to at least half the units there are.
+  void round(const Posterior& posterior, const Team& team);
+
+  double scale() const { return scale_; }      // units per 1.0
+  double largest() const { return largest_; }  // largest weight * residual
+
+  // G_k and H_k of the given rows: exact sums.
+  ClassSums sums(const Row* rows, std::size_t n) const;
+
+  // Residuals of class k, and 1 / (scale * weight), of the given rows.
+  void gather(const Row* rows, std::size_t n, int k, std::int32_t* out) const;
+  void gather_curvature(const Row* rows, std::size_t n, float* out) const;
+
+ private:
+  std::size_t n_classes_ = 0, stride_ = 0;  // classes, padded to whole vectors
+  std::vector<std::int32_t> q_;             // (n_rows, stride), weighted
+  std::vector<float> curvature_;            // (n_rows)
+  double scale_ = 1.0, largest_ = 1.0;
+};
+
+// Sum of p_r p_k in units, from the residuals a of r and b of k and the curvatures c.
+std::int64_t cross_sum(const std::int32_t* a, const std::int32_t* b, const float* c, std::size_t n);
+
+struct PairSums {
+  std::int64_t g = 0, h = 0;  // sum |g|, sum h
+};
+
+// First and second derivatives along e_r - e_s in units, from the residuals a of r and b of s.
+PairSums derive_pair(const std::int32_t* a, const std::int32_t* b, const float* c, std::size_t n,
+                     std::int32_t* g, std::int32_t* h);
+
+// (p_r + p_s) - (p_r - p_s)^2 from the residuals a and b, multiplied out so that ones cancel.
+inline double pair_hessian(double a, double b) {
+  const double gap = a - b;
+  const double ones = (a > 0.0) | (b > 0.0) ? 2.0 * (gap < 0.0 ? -gap : gap) : 0.0;
+  return ones - (a + b) - gap * gap;
+}
+
+}  // namespace edgewise

@@ -1,0 +1,61 @@
+"""What several test files need: every estimator with fast settings, tables, comparisons."""
+
+from functools import partial
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+
+import edgewise
+
+CLASSIFIERS = [
+    member
+    for member in map(partial(getattr, edgewise), edgewise.__all__)
+    if isinstance(member, type) and issubclass(member, ClassifierMixin)
+]
+
+_FAST = {"n_estimators": 6, "learning_rate": 0.3, "max_leaf_nodes": 6, "min_samples_leaf": 1}
+
+# Every public estimator, and both kinds of leaf and of search, in a few small rounds.
+VARIANTS = {
+    "mart": partial(edgewise.MARTClassifier, **_FAST),
+    "logitboost": partial(edgewise.LogitBoostClassifier, **_FAST),
+    "abc_mart": partial(edgewise.ABCMARTClassifier, search="exhaustive", gap=1, **_FAST),
+    "abc_logitboost": partial(edgewise.ABCLogitBoostClassifier, gap=2, warmup=1, **_FAST),
+    "aoso_pair": partial(edgewise.AOSOLogitBoostClassifier, **_FAST),
+    "aoso_vector": partial(edgewise.AOSOLogitBoostClassifier, leaf="vector", **_FAST),
+}
+
+
+def table(seed, n=120, K=3, d=4, *, missing=0.0, levels=None, noise=0.3):
+    """X (n, d) and labels y of K classes that depend on it in part.
+
+    Values are continuous, or whole numbers below `levels`; a share `missing` of them is NaN.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) if levels is None else rng.integers(levels, size=(n, d))
+    X = X.astype(float)
+    rank = np.argsort(np.argsort(X[:, 0] + 0.5 * X[:, -1], kind="stable"), kind="stable")
+    y = np.where(rng.random(n) < noise, rng.integers(K, size=n), rank * K // n)
+    y[:K] = np.arange(K)  # every class occurs
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, y
+
+
+def uneven_weights(seed, n):
+    """Weights (n,) under which no two different splits have the same gain by coincidence."""
+    return np.random.default_rng([seed, 1]).uniform(0.3, 3.0, size=n)
+
+
+def assert_same_model(a, b):
+    """The arrays of two models are equal bit by bit."""
+    mine, theirs = a.arrays(), b.arrays()
+    assert mine.keys() == theirs.keys()
+    for name, array in mine.items():
+        assert array.dtype == theirs[name].dtype, name
+        assert array.shape == theirs[name].shape, name
+        assert array.tobytes() == theirs[name].tobytes(), name
+
+
+def fitted_attributes(estimator):
+    """Names that a fit has left on an estimator."""
+    return {name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")}

@@ -1,0 +1,110 @@
+"""The histogram kernels: the fast one against the naive one, and the naive one against NumPy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from edgewise import _core
+
+
+def packed(g, h):
+    return g.astype(np.int64) * 2**32 + h
+
+
+def histogram(data, rows, stats, *, naive):
+    """(n_places, 3): sums of gradient and Hessian, number of rows."""
+    rows = np.ascontiguousarray(rows, dtype=np.uint32)
+    return _core.testing.histogram(data, rows, stats, naive).reshape(-1, 3)
+
+
+def offsets(X, data):
+    """First place of every feature, and the number of places."""
+    places = [len(data.cuts(f)) + 1 + np.isnan(x).any() for f, x in enumerate(X.T)]
+    return np.cumsum([0, *places])
+
+
+def numpy_histogram(X, data, rows, g, h):
+    start = offsets(X, data)
+    expected = np.zeros((start[-1], 3), dtype=np.int64)
+    for f in range(data.n_features):
+        for i, row in enumerate(rows):
+            expected[start[f] + data.code(int(row), f)] += (g[i], h[i], 1)
+    return expected
+
+
+def random_table(rng, n, d, usual, missing):
+    """Columns of a few to many values; a share `usual` of each is one value."""
+    X = rng.integers(1, rng.integers(2, 300, size=d), size=(n, d)).astype(float)
+    X[rng.random((n, d)) < usual] = 0.0
+    X[rng.random((n, d)) < missing] = np.nan
+    return X
+
+
+def random_stats(rng, n):
+    return rng.integers(-(2**20), 2**20, size=n), rng.integers(0, 2**20, size=n)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 50),
+    d=st.integers(1, 9),
+    usual=st.sampled_from([0.0, 0.5, 0.9]),
+    missing=st.sampled_from([0.0, 0.2, 0.95]),
+)
+def test_kernels_agree(seed, n, d, usual, missing):
+    rng = np.random.default_rng(seed)
+    X = random_table(rng, n, d, usual, missing)
+    data = _core.BinnedData(X, None, 255, 1)
+    rows = np.flatnonzero(rng.random(n) < rng.random())
+    g, h = random_stats(rng, len(rows))
+    expected = numpy_histogram(X, data, rows, g, h)
+    np.testing.assert_array_equal(histogram(data, rows, packed(g, h), naive=True), expected)
+    np.testing.assert_array_equal(histogram(data, rows, packed(g, h), naive=False), expected)
+
+
+@pytest.mark.parametrize(("usual", "sparse"), [(0.0, False), (0.9, True)])
+@pytest.mark.parametrize(
+    ("n", "d", "levels"),
+    [(400, 80, 260), (60, 1500, 5), (3000, 3, 2)],
+    ids=["several blocks", "more than 1024 features in a block", "many rows"],
+)
+def test_kernels_agree_on_larger_tables(usual, sparse, n, d, levels):
+    rng = np.random.default_rng(0)
+    X = rng.integers(1, levels, size=(n, d)).astype(float) if levels > 2 else rng.normal(size=(n, d))
+    X[rng.random((n, d)) < usual] = 0.0
+    X[rng.random((n, d)) < 0.01] = np.nan
+    data = _core.BinnedData(X, None, 255, 1)
+    assert data.sparse == sparse
+    rows = rng.permutation(n)[: n * 2 // 3]
+    g, h = random_stats(rng, len(rows))
+    fast, naive = (histogram(data, rows, packed(g, h), naive=naive) for naive in (False, True))
+    np.testing.assert_array_equal(fast, naive)
+    assert naive[:, 2].sum() == len(rows) * d
+
+
+@pytest.mark.parametrize("usual", [0.0, 0.9])
+def test_sums_of_every_feature_are_those_of_the_node(usual):
+    rng = np.random.default_rng(1)
+    X = random_table(rng, 200, 6, usual, 0.1)
+    data = _core.BinnedData(X, None, 255, 1)
+    rows = np.arange(0, 200, 3)
+    g, h = random_stats(rng, len(rows))
+    places = histogram(data, rows, packed(g, h), naive=False)
+    sums = np.add.reduceat(places, offsets(X, data)[:-1])
+    np.testing.assert_array_equal(sums, np.tile([g.sum(), h.sum(), len(rows)], (6, 1)))
+
+
+def test_no_rows_give_an_empty_histogram():
+    data = _core.BinnedData(np.arange(12.0).reshape(6, 2), None, 255, 1)
+    none = np.zeros(0, dtype=np.int64)
+    assert not histogram(data, none, none, naive=False).any()
+
+
+def test_negative_gradients_do_not_borrow_from_hessians():
+    data = _core.BinnedData(np.zeros((4, 1)), None, 255, 1)
+    g, h = np.array([-5, -7, 3, -1]), np.array([1, 2**30, 0, 9])
+    assert histogram(data, np.arange(4), packed(g, h), naive=False).tolist() == [
+        [-10, 2**30 + 10, 4]
+    ]

@@ -1,0 +1,152 @@
+"""Every constructor parameter: what is refused, and what the error says."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import accuracy_score, make_scorer
+from support import CLASSIFIERS, assert_same_model, fitted_attributes
+
+import edgewise
+
+X = np.arange(24.0).reshape(12, 2)
+Y = np.arange(12) % 3
+
+# parameter: (values refused, words the message must hold)
+BAD = {
+    "n_estimators": ([0, -1, 2.0, "10", None, True, np.nan], ["integer", "at least 1"]),
+    "learning_rate": ([0, -0.1, np.nan, np.inf, "0.1", None, True, 11], ["number", "above 0"]),
+    "max_leaf_nodes": ([1, 0, -3, 2.5, 70_000, "many"], ["integer", "2", "65535", "None"]),
+    "max_depth": ([0, -1, 1.5, "deep"], ["integer", "at least 1", "None"]),
+    "min_samples_leaf": ([0, 0.1, None, "1"], ["integer", "at least 1"]),
+    "max_bins": ([1, 0, 256, 10.0, None], ["integer", "2", "255"]),
+    "init": (["priors", None, 0, object()], ["'prior'", "'zero'"]),
+    "class_weight": (["even", 3, [1, 2, 3], np.ones(3)], ["None", "'balanced'", "dict"]),
+    "early_stopping": (["yes", None, 1, 0.5], ["True", "False", "'auto'"]),
+    "validation_fraction": ([0, 1, 1.5, -0.1, np.nan, None], ["above 0", "below 1"]),
+    "n_iter_no_change": ([0, -5, 1.0, None], ["integer", "at least 1"]),
+    "scoring": ([3, ["loss"], None], ["'loss'", "scorer", "callable"]),
+    "warm_start": (["no", 1, None], ["True", "False"]),
+    "random_state": (["seed", 1.5, -1], ["random_state"]),
+    "n_jobs": ([0, 1.0, "2", True], ["None", "integer", "other than 0"]),
+    "verbose": ([-1, 1.0, None, "loud"], ["integer", "at least 0"]),
+}
+OWN = {
+    "leaf": (["pairs", None, 2], ["'pair'", "'vector'"]),
+    "search": ([0, -1, "all", None, 1.0], ["integer", "at least 1", "'exhaustive'"]),
+    "gap": ([-1, 1.0, None], ["integer", "at least 0"]),
+    "warmup": ([-1, 0.5, None], ["integer", "at least 0"]),
+}
+
+
+def cases():
+    for classifier in CLASSIFIERS:
+        for name, (values, words) in (BAD | OWN).items():
+            if name in classifier().get_params():
+                for value in values:
+                    yield pytest.param(
+                        classifier, name, value, words, id=f"{classifier.__name__}-{name}-{value}"
+                    )
+
+
+@pytest.mark.parametrize(("classifier", "name", "value", "words"), list(cases()))
+def test_bad_value_is_refused_with_a_clear_message(classifier, name, value, words):
+    model = classifier(**{name: value})  # the constructor takes anything
+    with pytest.raises(edgewise.InvalidParameterError) as caught:
+        model.fit(X, Y)
+    message = str(caught.value)
+    assert f"{name!r}" in message
+    assert classifier.__name__ in message
+    assert repr(value) in message
+    for word in words:
+        assert word in message
+    assert fitted_attributes(model) == set()
+
+
+def test_every_parameter_has_bad_values():
+    for classifier in CLASSIFIERS:
+        assert set(classifier().get_params()) <= BAD.keys() | OWN.keys()
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_unknown_scorer_is_refused_even_if_it_is_not_used(classifier):
+    with pytest.raises(ValueError, match="acuracy"):
+        classifier(n_estimators=2, scoring="acuracy").fit(X, Y)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_unknown_parameter_is_refused(classifier):
+    with pytest.raises(TypeError, match="num_leaves"):
+        classifier(num_leaves=31)
+    with pytest.raises(ValueError, match="num_leaves"):
+        classifier().set_params(num_leaves=31)
+
+
+GOOD = [
+    {"n_estimators": np.int64(2)},
+    {"learning_rate": np.float32(0.5)},
+    {"learning_rate": 1},
+    {"max_leaf_nodes": None},
+    {"max_leaf_nodes": 65535},
+    {"max_depth": 1},
+    {"min_samples_leaf": 100},
+    {"max_bins": 2},
+    {"max_bins": 255},
+    {"init": "zero"},
+    {"class_weight": "balanced"},
+    {"class_weight": {0: 1, 1: 2.5, 2: 1}},
+    {"early_stopping": False},
+    {"early_stopping": np.True_, "validation_fraction": 0.5},
+    {"scoring": "accuracy", "early_stopping": True},
+    {"scoring": make_scorer(accuracy_score), "early_stopping": True},
+    {"random_state": np.random.RandomState(0), "early_stopping": True},
+    {"n_jobs": -1},
+    {"n_jobs": 3},
+]
+
+
+@pytest.mark.parametrize("parameters", GOOD, ids=str)
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_good_value_is_taken(classifier, parameters):
+    model = classifier(**({"n_estimators": 2} | parameters)).fit(X, Y)
+    assert model.predict_proba(X).shape == (12, 3)
+
+
+def test_auto_is_a_number_of_leaves_for_aoso_only():
+    edgewise.AOSOLogitBoostClassifier(n_estimators=1, max_leaf_nodes="auto").fit(X, Y)
+    with pytest.raises(edgewise.InvalidParameterError, match="max_leaf_nodes"):
+        edgewise.MARTClassifier(max_leaf_nodes="auto").fit(X, Y)
+
+
+def test_bad_parameter_leaves_the_fitted_model(make):
+    model = make().fit(X, Y)
+    before = model.model_
+    with pytest.raises(edgewise.InvalidParameterError):
+        model.set_params(learning_rate=-1).fit(X[:, :1], Y)
+    assert model.model_ is before
+    np.testing.assert_array_equal(model.predict(X), make().fit(X, Y).predict(X))
+
+
+def test_class_weight_multiplies_sample_weight(make):
+    w = np.linspace(1, 2, 12)
+    by_class = make(class_weight={0: 1.0, 1: 2.0, 2: 4.0}).fit(X, Y, sample_weight=w)
+    by_row = make().fit(X, Y, sample_weight=w * np.array([1.0, 2.0, 4.0])[Y])
+    assert_same_model(by_class.model_, by_row.model_)
+
+
+def test_balanced_classes_start_alike(make):
+    uneven = np.repeat([0, 1, 2], [2, 3, 7])
+    model = make(class_weight="balanced").fit(X, uneven)
+    np.testing.assert_allclose(model.model_.start, np.zeros(3), atol=1e-12)
+
+
+def test_silent_unless_asked(make, capfd):
+    make(verbose=0).fit(X, Y)
+    assert capfd.readouterr() == ("", "")
+    make(verbose=1).fit(X, Y)
+    out, err = capfd.readouterr()
+    assert out == ""
+    assert "6/6" in err
+    assert make.func.__name__ in err
+
+
+def test_verbose_does_not_change_the_model(make):
+    assert_same_model(make(verbose=1).fit(X, Y).model_, make().fit(X, Y).model_)

@@ -1,0 +1,83 @@
+"""The public names, and nothing else."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+from support import CLASSIFIERS
+
+import edgewise
+
+PUBLIC = [
+    "ABCLogitBoostClassifier",
+    "ABCMARTClassifier",
+    "AOSOLogitBoostClassifier",
+    "EdgewiseError",
+    "InvalidDataError",
+    "InvalidParameterError",
+    "LogitBoostClassifier",
+    "MARTClassifier",
+]
+
+SHARED = {
+    "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "min_samples_leaf", "max_bins",
+    "init", "class_weight", "early_stopping", "validation_fraction", "n_iter_no_change", "scoring",
+    "warm_start", "random_state", "n_jobs", "verbose",
+}  # fmt: skip
+OWN = {
+    "ABCLogitBoostClassifier": {"search", "gap", "warmup"},
+    "ABCMARTClassifier": {"search", "gap", "warmup"},
+    "AOSOLogitBoostClassifier": {"leaf"},
+}
+
+
+def test_public_names():
+    assert edgewise.__all__ == PUBLIC
+    modules = {name for name, value in vars(edgewise).items() if inspect.ismodule(value)}
+    others = {name for name in vars(edgewise) if not name.startswith("_")} - modules
+    assert others == set(PUBLIC)
+
+
+def test_every_classifier_was_found():
+    assert [c.__name__ for c in CLASSIFIERS] == [n for n in PUBLIC if n.endswith("Classifier")]
+
+
+def test_version():
+    assert edgewise.__version__.count(".") == 2
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_parameters_are_keyword_only_and_few(classifier):
+    parameters = inspect.signature(classifier).parameters
+    assert set(parameters) == SHARED | OWN.get(classifier.__name__, set())
+    assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
+    with pytest.raises(TypeError, match="n_estimator"):
+        classifier(n_estimator=3)
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_fit_signature(classifier):
+    assert list(inspect.signature(classifier().fit).parameters) == [
+        "X", "y", "sample_weight", "X_val", "y_val", "sample_weight_val",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_public_names_are_documented(classifier):
+    assert inspect.getdoc(classifier)
+    for name, member in inspect.getmembers(classifier, inspect.isfunction):
+        if not name.startswith("_") and member.__module__.startswith("edgewise"):
+            assert inspect.getdoc(member), name
+
+
+def test_errors_are_value_errors():
+    for error in (edgewise.InvalidDataError, edgewise.InvalidParameterError):
+        assert issubclass(error, edgewise.EdgewiseError)
+        assert issubclass(error, ValueError)
+
+
+def test_import_loads_no_reference():
+    code = "import sys, edgewise; print([m for m in sys.modules if m.startswith('edgewise.ref')])"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
