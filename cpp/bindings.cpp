@@ -117,99 +117,109 @@ NB_MODULE(_core, m) {
            "min_samples_leaf"_a, "negligible"_a = GrowLimits{}.negligible);
 
   nb::class_<BinnedData>(m, "BinnedData")
-      .def("__init__",
-           [](BinnedData* self, const AnyMatrix& x, std::optional<In<double>> weights, int max_bins,
-              int n_threads) {
-             nb::gil_scoped_release nogil;
-             const Team team = team_of(n_threads);
-             Cuts cuts = fit_cuts(matrix(x), weights ? weights->data() : nullptr, max_bins, team);
-             new (self) BinnedData(matrix(x), std::move(cuts), team);
-           },
-           "x"_a, "weights"_a.none(), "max_bins"_a, "n_threads"_a)
+      .def(
+          "__init__",
+          [](BinnedData* self, const AnyMatrix& x, std::optional<In<double>> weights, int max_bins,
+             int n_threads) {
+            nb::gil_scoped_release nogil;
+            const Team team = team_of(n_threads);
+            Cuts cuts = fit_cuts(matrix(x), weights ? weights->data() : nullptr, max_bins, team);
+            new (self) BinnedData(matrix(x), std::move(cuts), team);
+          },
+          "x"_a, "weights"_a.none(), "max_bins"_a, "n_threads"_a)
       .def_ro("n_rows", &BinnedData::n_rows)
       .def_ro("n_features", &BinnedData::n_features)
       .def_ro("sparse", &BinnedData::sparse)
       .def_prop_ro("n_bytes", &BinnedData::bytes)
-      .def_prop_ro("offset", [](const BinnedData& d) { return to_numpy(d.offset); },
-                   nb::rv_policy::move)
+      .def_prop_ro(
+          "offset", [](const BinnedData& d) { return to_numpy(d.offset); }, nb::rv_policy::move)
       .def("cuts", [](const BinnedData& d, std::size_t f) { return d.cuts.of_feature.at(f); })
       .def("code", &BinnedData::code, "row"_a, "feature"_a);
 
   nb::class_<Tree>(m, "Tree")
-      .def_prop_ro("feature", [](const Tree& t) { return to_numpy(t.feature); },
-                   nb::rv_policy::move)
-      .def_prop_ro("left", [](const Tree& t) { return to_numpy(t.left); },
-                   nb::rv_policy::move)
-      .def_prop_ro("threshold", [](const Tree& t) { return to_numpy(t.threshold); },
-                   nb::rv_policy::move)
-      .def_prop_ro("missing_left", [](const Tree& t) { return to_numpy(t.missing_left); },
-                   nb::rv_policy::move)
-      .def_prop_ro("gain", [](const Tree& t) { return to_numpy(t.gain); },
-                   nb::rv_policy::move)
+      .def_prop_ro(
+          "feature", [](const Tree& t) { return to_numpy(t.feature); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "left", [](const Tree& t) { return to_numpy(t.left); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "threshold", [](const Tree& t) { return to_numpy(t.threshold); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "missing_left", [](const Tree& t) { return to_numpy(t.missing_left); },
+          nb::rv_policy::move)
+      .def_prop_ro(
+          "gain", [](const Tree& t) { return to_numpy(t.gain); }, nb::rv_policy::move)
       .def_prop_ro("moves_nothing", &Tree::moves_nothing)
       .def_ro("width", &Tree::width)
-      .def_prop_ro("classes", [](const Tree& t) { return to_numpy(t.classes); },
-                   nb::rv_policy::move)
-      .def_prop_ro("values", [](const Tree& t) { return to_numpy(t.values); },
-                   nb::rv_policy::move)
-      .def_prop_ro("leaf_of_row", [](const Tree& t) { return to_numpy(t.leaf_of_row); },
-                   nb::rv_policy::move);
+      .def_prop_ro(
+          "classes", [](const Tree& t) { return to_numpy(t.classes); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "values", [](const Tree& t) { return to_numpy(t.values); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "leaf_of_row", [](const Tree& t) { return to_numpy(t.leaf_of_row); },
+          nb::rv_policy::move);
 
   nb::class_<Posterior>(m, "Posterior")
-      .def("__init__",
-           [](Posterior* self, const In<std::int32_t>& labels, std::optional<In<double>> weights,
-              const In<double>& start, bool by_class) {
-             new (self) Posterior(copy(labels), weights ? copy(*weights) : std::vector<double>{},
-                                  view(start), by_class);
-           },
-           "labels"_a, "weights"_a.none(), "start"_a, "by_class"_a)
+      .def(
+          "__init__",
+          [](Posterior* self, const In<std::int32_t>& labels, std::optional<In<double>> weights,
+             const In<double>& start, bool by_class) {
+            new (self) Posterior(copy(labels), weights ? copy(*weights) : std::vector<double>{},
+                                 view(start), by_class);
+          },
+          "labels"_a, "weights"_a.none(), "start"_a, "by_class"_a)
       .def_prop_ro("n_classes", &Posterior::n_classes)
       .def("probabilities",
            [](const Posterior& p, Row row) {
              return std::vector<double>(p.of_row(row), p.of_row(row) + p.n_classes());
            })
-      .def("add",
-           [](Posterior& p, const std::vector<Tree*>& trees, int n_threads) {
-             p.add(moves_of(trees), team_of(n_threads));
-           },
-           "trees"_a, "n_threads"_a, NoGil())
-      .def("class_losses",
-           [](const Posterior& p, int n_threads) { return p.class_losses(team_of(n_threads)); },
-           "n_threads"_a, NoGil())
-      .def("loss_after",
-           [](const Posterior& p, const std::vector<Tree*>& trees, int n_threads) {
-             return p.loss_after(moves_of(trees), team_of(n_threads));
-           },
-           "trees"_a, "n_threads"_a, NoGil());
+      .def(
+          "add",
+          [](Posterior& p, const std::vector<Tree*>& trees, int n_threads) {
+            p.add(moves_of(trees), team_of(n_threads));
+          },
+          "trees"_a, "n_threads"_a, NoGil())
+      .def(
+          "class_losses",
+          [](const Posterior& p, int n_threads) { return p.class_losses(team_of(n_threads)); },
+          "n_threads"_a, NoGil())
+      .def(
+          "loss_after",
+          [](const Posterior& p, const std::vector<Tree*>& trees, int n_threads) {
+            return p.loss_after(moves_of(trees), team_of(n_threads));
+          },
+          "trees"_a, "n_threads"_a, NoGil());
 
-  m.def("grow_class_trees",
-        [](const BinnedData& data, const Posterior& posterior,
-           const std::vector<std::pair<int, int>>& targets, bool newton, const GrowLimits& limits,
-           double factor, double shrinkage, int n_threads) {
-          return grow_class_trees(data, posterior, targets_of(targets),
-                                  newton ? Criterion::newton : Criterion::least_squares, limits,
-                                  factor, shrinkage, team_of(n_threads));
-        },
-        "data"_a, "posterior"_a, "targets"_a, "newton"_a, "limits"_a, "factor"_a, "shrinkage"_a,
-        "n_threads"_a, NoGil());
+  m.def(
+      "grow_class_trees",
+      [](const BinnedData& data, const Posterior& posterior,
+         const std::vector<std::pair<int, int>>& targets, bool newton, const GrowLimits& limits,
+         double factor, double shrinkage, int n_threads) {
+        return grow_class_trees(data, posterior, targets_of(targets),
+                                newton ? Criterion::newton : Criterion::least_squares, limits,
+                                factor, shrinkage, team_of(n_threads));
+      },
+      "data"_a, "posterior"_a, "targets"_a, "newton"_a, "limits"_a, "factor"_a, "shrinkage"_a,
+      "n_threads"_a, NoGil());
 
   nb::class_<PairTreeGrower>(m, "PairTreeGrower")
       .def(nb::init<const BinnedData&, const Posterior&, const GrowLimits&>(), "data"_a,
            "posterior"_a, "limits"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
-      .def("grow",
-           [](PairTreeGrower& g, bool vector_leaf, double shrinkage, int n_threads) {
-             return g.grow(vector_leaf ? LeafKind::vector : LeafKind::pair, shrinkage,
-                           team_of(n_threads));
-           },
-           "vector_leaf"_a, "shrinkage"_a, "n_threads"_a, NoGil());
+      .def(
+          "grow",
+          [](PairTreeGrower& g, bool vector_leaf, double shrinkage, int n_threads) {
+            return g.grow(vector_leaf ? LeafKind::vector : LeafKind::pair, shrinkage,
+                          team_of(n_threads));
+          },
+          "vector_leaf"_a, "shrinkage"_a, "n_threads"_a, NoGil());
 
   nb::class_<ForestStore>(m, "ForestStore")
       .def(nb::init<>())
-      .def("append",
-           [](ForestStore& s, const std::vector<Tree*>& trees) {
-             for (const Tree* tree : trees) s.append(*tree);
-           },
-           "trees"_a)
+      .def(
+          "append",
+          [](ForestStore& s, const std::vector<Tree*>& trees) {
+            for (const Tree* tree : trees) s.append(*tree);
+          },
+          "trees"_a)
       .def("arrays", [](const ForestStore& s) {
         nb::dict d;
         d["node_start"] = to_numpy(s.node_start);
@@ -226,64 +236,66 @@ NB_MODULE(_core, m) {
       });
 
   nb::class_<Forest>(m, "Forest")
-      .def("__init__",
-           [](Forest* self, const In<std::int64_t>& node_start, const In<std::int64_t>& value_start,
-              const In<std::int32_t>& width, const In<std::int32_t>& feature,
-              const In<std::int32_t>& left, const In<double>& threshold,
-              const In<std::uint8_t>& missing_left, const In<std::int32_t>& classes,
-              const In<double>& values) {
-             new (self) Forest(ForestArrays{view(node_start), view(value_start), view(width),
-                                            view(feature), view(left), view(threshold),
-                                            view(missing_left), view(classes), view(values)});
-           },
-           "node_start"_a, "value_start"_a, "width"_a, "feature"_a, "left"_a, "threshold"_a,
-           "missing_left"_a, "classes"_a, "values"_a)
+      .def(
+          "__init__",
+          [](Forest* self, const In<std::int64_t>& node_start, const In<std::int64_t>& value_start,
+             const In<std::int32_t>& width, const In<std::int32_t>& feature,
+             const In<std::int32_t>& left, const In<double>& threshold,
+             const In<std::uint8_t>& missing_left, const In<std::int32_t>& classes,
+             const In<double>& values) {
+            new (self) Forest(ForestArrays{view(node_start), view(value_start), view(width),
+                                           view(feature), view(left), view(threshold),
+                                           view(missing_left), view(classes), view(values)});
+          },
+          "node_start"_a, "value_start"_a, "width"_a, "feature"_a, "left"_a, "threshold"_a,
+          "missing_left"_a, "classes"_a, "values"_a)
       .def_prop_ro("n_trees", &Forest::n_trees)
-      .def("add_scores",
-           [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
-              InOutScores scores, int n_threads) {
-             f.add_scores(matrix(x), first, last, static_cast<int>(scores.shape(1)), scores.data(),
-                          team_of(n_threads));
-           },
-           "x"_a, "first"_a, "last"_a, "scores"_a, "n_threads"_a, NoGil())
-      .def("replay",
-           [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
-              Posterior& posterior, int n_threads) {
-             f.replay(matrix(x), first, last, posterior, team_of(n_threads));
-           },
-           "x"_a, "first"_a, "last"_a, "posterior"_a, "n_threads"_a, NoGil())
-      .def("apply",
-           [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
-              nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> leaves,
-              int n_threads) {
-             f.apply(matrix(x), first, last, leaves.data(), team_of(n_threads));
-           },
-           "x"_a, "first"_a, "last"_a, "leaves"_a, "n_threads"_a, NoGil());
+      .def(
+          "add_scores",
+          [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
+             InOutScores scores, int n_threads) {
+            f.add_scores(matrix(x), first, last, static_cast<int>(scores.shape(1)), scores.data(),
+                         team_of(n_threads));
+          },
+          "x"_a, "first"_a, "last"_a, "scores"_a, "n_threads"_a, NoGil())
+      .def(
+          "replay",
+          [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
+             Posterior& posterior,
+             int n_threads) { f.replay(matrix(x), first, last, posterior, team_of(n_threads)); },
+          "x"_a, "first"_a, "last"_a, "posterior"_a, "n_threads"_a, NoGil())
+      .def(
+          "apply",
+          [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
+             nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> leaves,
+             int n_threads) { f.apply(matrix(x), first, last, leaves.data(), team_of(n_threads)); },
+          "x"_a, "first"_a, "last"_a, "leaves"_a, "n_threads"_a, NoGil());
 
-  m.def("add_tree_scores",
-        [](const std::vector<Tree*>& trees, const AnyMatrix& x, InOutScores scores, int n_threads) {
-          ForestStore store;
-          for (const Tree* tree : trees) store.append(*tree);
-          const Forest forest(store.view());
-          forest.add_scores(matrix(x), 0, trees.size(), static_cast<int>(scores.shape(1)),
-                            scores.data(), team_of(n_threads));
-        },
-        "trees"_a, "x"_a, "scores"_a, "n_threads"_a, NoGil());
+  m.def(
+      "add_tree_scores",
+      [](const std::vector<Tree*>& trees, const AnyMatrix& x, InOutScores scores, int n_threads) {
+        ForestStore store;
+        for (const Tree* tree : trees) store.append(*tree);
+        const Forest forest(store.view());
+        forest.add_scores(matrix(x), 0, trees.size(), static_cast<int>(scores.shape(1)),
+                          scores.data(), team_of(n_threads));
+      },
+      "trees"_a, "x"_a, "scores"_a, "n_threads"_a, NoGil());
 
-  m.def("softmax",
-        [](InOutScores scores, int n_threads) {
-          softmax(scores.data(), scores.shape(0), static_cast<int>(scores.shape(1)),
-                  team_of(n_threads));
-        },
-        "scores"_a, "n_threads"_a, NoGil());
+  m.def(
+      "softmax",
+      [](InOutScores scores, int n_threads) {
+        softmax(scores.data(), scores.shape(0), static_cast<int>(scores.shape(1)),
+                team_of(n_threads));
+      },
+      "scores"_a, "n_threads"_a, NoGil());
 
   auto testing = m.def_submodule("testing", "Kernels laid open for the tests.");
   testing.def("exp", &exp_portable);
   testing.def("log", &log_portable);
-  testing.def("histogram",
-              [](const BinnedData& data, const In<std::uint32_t>& rows,
-                 const In<std::int64_t>& stats, bool naive) {
-                return to_numpy(histogram_of(data, rows, stats, naive));
-              },
-              "data"_a, "rows"_a, "stats"_a, "naive"_a);
+  testing.def(
+      "histogram",
+      [](const BinnedData& data, const In<std::uint32_t>& rows, const In<std::int64_t>& stats,
+         bool naive) { return to_numpy(histogram_of(data, rows, stats, naive)); },
+      "data"_a, "rows"_a, "stats"_a, "naive"_a);
 }

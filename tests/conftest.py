@@ -59,5 +59,7 @@ def nothing_is_negligible(monkeypatch):
     """The search for splits may round rows away that hardly count; with this it must not."""
     grow_limits = _core.GrowLimits
     monkeypatch.setattr(
-        _core, "GrowLimits", lambda *args, **kwargs: grow_limits(*args, **kwargs | {"negligible": 0.0})
+        _core,
+        "GrowLimits",
+        lambda *args, **kwargs: grow_limits(*args, **kwargs | {"negligible": 0.0}),
     )

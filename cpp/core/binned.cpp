@@ -116,7 +116,8 @@ BinnedData::BinnedData(const Matrix& x, Cuts fitted, const Team& team)
 std::size_t BinnedData::bytes() const {
   std::size_t total = codes.size();
   for (const Block& block : blocks)
-    total += block.entries.size() * sizeof(std::uint16_t) + block.start.size() * sizeof(std::uint64_t);
+    total +=
+        block.entries.size() * sizeof(std::uint16_t) + block.start.size() * sizeof(std::uint64_t);
   return total;
 }
 

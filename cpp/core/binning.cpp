@@ -111,8 +111,8 @@ struct Sorter {
 
 // Strictly between a < b, or a itself where no double lies between: "x <= cut" parts them.
 double midpoint(double a, double b) {
-  const double mid = b - a < std::numeric_limits<double>::infinity() ? a + (b - a) * 0.5
-                                                                     : a * 0.5 + b * 0.5;
+  const double mid =
+      b - a < std::numeric_limits<double>::infinity() ? a + (b - a) * 0.5 : a * 0.5 + b * 0.5;
   return (mid > a && mid < b) ? mid : a;
 }
 

@@ -22,8 +22,8 @@ struct Derivatives {
   double g = 0.0, h = 0.0;
 };
 
-// First and second derivatives of the loss along e_k from the residuals r of class k, weighted; h is
-// p (1 - p), which is |r| (1 - |r|) whether or not k is the true class.
+// First and second derivatives of the loss along e_k from the residuals r of class k, weighted; h
+// is p (1 - p), which is |r| (1 - |r|) whether or not k is the true class.
 EDGEWISE_CLONES void derive_alone(const double* r, const double* weights, std::size_t n, double* g,
                                   double* h) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -67,8 +67,8 @@ EDGEWISE_CLONES std::int64_t sum_of_sizes(const double* x, std::size_t n, double
   return sum;
 }
 
-EDGEWISE_CLONES void pack_rows(const double* g, const double* mass, std::size_t n,
-                               FixedPoint scale, Packed* stats) {
+EDGEWISE_CLONES void pack_rows(const double* g, const double* mass, std::size_t n, FixedPoint scale,
+                               Packed* stats) {
   for (std::size_t i = 0; i < n; ++i) stats[i] = scale(g[i], mass[i]);
 }
 
@@ -123,8 +123,14 @@ class ClassTreeEvaluator {
   ClassTreeEvaluator(const BinnedData& data, const Posterior& posterior, Target target,
                      double factor, double shrinkage, const GrowLimits& limits, Scratch& scratch,
                      HistogramPool<Bin>& pool)
-      : data_(data), posterior_(posterior), target_(target), factor_(factor),
-        shrinkage_(shrinkage), limits_(limits), s_(scratch), pool_(pool) {}
+      : data_(data),
+        posterior_(posterior),
+        target_(target),
+        factor_(factor),
+        shrinkage_(shrinkage),
+        limits_(limits),
+        s_(scratch),
+        pool_(pool) {}
 
   // Derivatives of every row, their exact totals, from these the packed statistics, and the rows
   // that take part in the search for splits.
@@ -172,7 +178,8 @@ class ClassTreeEvaluator {
     if (!node.split.found()) pool_.give_back(std::move(node.state.histogram));
   }
 
-  void finish(std::vector<std::unique_ptr<Node>>& leaves, const Row*, Tree& tree, const Team& team) {
+  void finish(std::vector<std::unique_ptr<Node>>& leaves, const Row*, Tree& tree,
+              const Team& team) {
     const bool pair = target_.base >= 0;
     const auto steps = newton_steps(tree, leaves.size(), team);
     tree.width = pair ? 2 : 1;

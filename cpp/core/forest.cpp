@@ -55,8 +55,7 @@ void ForestStore::append(const Tree& tree) {
 }
 
 ForestArrays ForestStore::view() const {
-  return {node_start, value_start,  width,   feature, left,
-          threshold,  missing_left, classes, values};
+  return {node_start, value_start, width, feature, left, threshold, missing_left, classes, values};
 }
 
 Forest::Forest(const ForestArrays& a)
@@ -71,12 +70,13 @@ Forest::Forest(const ForestArrays& a)
       const bool is_leaf = a.feature[i] < 0;
       leaf_[i] = is_leaf ? a.left[i] : -1;
       if (is_leaf) missing_left_[i] = 1;
-      nodes_[i] = {is_leaf ? std::numeric_limits<double>::infinity() : a.threshold[i],
-                   is_leaf ? 0 : a.feature[i],
-                   static_cast<std::int32_t>(is_leaf ? i : root + static_cast<std::size_t>(a.left[i]))};
+      nodes_[i] = {
+          is_leaf ? std::numeric_limits<double>::infinity() : a.threshold[i],
+          is_leaf ? 0 : a.feature[i],
+          static_cast<std::int32_t>(is_leaf ? i : root + static_cast<std::size_t>(a.left[i]))};
     }
-    trees_.push_back({static_cast<std::uint32_t>(root), depth_from(a, t), a.width[t],
-                      a.value_start[t]});
+    trees_.push_back(
+        {static_cast<std::uint32_t>(root), depth_from(a, t), a.width[t], a.value_start[t]});
   }
 }
 
@@ -135,12 +135,14 @@ void Forest::add_scores(const Matrix& x, std::size_t first, std::size_t last, in
     for (std::size_t b = begin; b < end; b += kRowsAtOnce) {
       rows.load(x, b, std::min(end, b + kRowsAtOnce));
       double* out = scores + b * static_cast<std::size_t>(n_classes);
-      walk(rows, first, last, [&](std::size_t, const TreeAt& tree, std::size_t i, std::int32_t leaf) {
-        double* row = out + i * static_cast<std::size_t>(n_classes);
-        const auto at = static_cast<std::size_t>(tree.values + std::int64_t{leaf} * tree.width);
-        for (std::size_t m = at; m < at + static_cast<std::size_t>(tree.width); ++m)
-          row[classes_[m]] += values_[m];
-      });
+      walk(rows, first, last,
+           [&](std::size_t, const TreeAt& tree, std::size_t i, std::int32_t leaf) {
+             double* row = out + i * static_cast<std::size_t>(n_classes);
+             const auto at =
+                 static_cast<std::size_t>(tree.values + std::int64_t{leaf} * tree.width);
+             for (std::size_t m = at; m < at + static_cast<std::size_t>(tree.width); ++m)
+               row[classes_[m]] += values_[m];
+           });
     }
   });
 }
@@ -168,8 +170,8 @@ void Forest::replay(const Matrix& x, std::size_t first, std::size_t last, Poster
     auto& of_row = leaf_of_row[t - first];
     of_row.assign(leaves.begin(), leaves.end());
     const auto begin = static_cast<std::size_t>(trees_[t].values);
-    const auto end = t + 1 < trees_.size() ? static_cast<std::size_t>(trees_[t + 1].values)
-                                           : values_.size();
+    const auto end =
+        t + 1 < trees_.size() ? static_cast<std::size_t>(trees_[t + 1].values) : values_.size();
     moves.emplace_back(of_row.data(), static_cast<std::size_t>(trees_[t].width),
                        std::span(classes_).subspan(begin, end - begin),
                        std::span(values_).subspan(begin, end - begin));

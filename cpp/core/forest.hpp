@@ -78,8 +78,8 @@ class Forest {
   void walk(const Rows& rows, std::size_t first, std::size_t last, Visit visit) const;
 
   std::vector<Node> nodes_;
-  std::vector<std::int32_t> leaf_;           // (n_nodes): leaf number
-  std::vector<std::uint8_t> missing_left_;   // (n_nodes)
+  std::vector<std::int32_t> leaf_;          // (n_nodes): leaf number
+  std::vector<std::uint8_t> missing_left_;  // (n_nodes)
   std::vector<TreeAt> trees_;
   std::vector<std::int32_t> classes_;
   std::vector<double> values_;

@@ -119,7 +119,8 @@ class Grower {
       if (!taken.back()->left) leaves.push_back(taken.back());
     }
     for (Node* leaf : taken) queue_.push(leaf);
-    share(leaves, [&](Node& leaf, const Team& team, int slot) { expand(leaf, search, team, slot); });
+    share(leaves,
+          [&](Node& leaf, const Team& team, int slot) { expand(leaf, search, team, slot); });
     for (Node* leaf : leaves)
       for (Node* child : {leaf->left.get(), leaf->right.get()})
         if (search && may_split(*child)) children.push_back(child);
@@ -152,8 +153,7 @@ class Grower {
     tree_.bin[node] = static_cast<Code>(leaf.split.bin);
     const auto& cuts = data_.cuts.of_feature[static_cast<std::size_t>(leaf.split.feature)];
     const auto cut = static_cast<std::size_t>(leaf.split.bin);
-    tree_.threshold[node] =
-        cut < cuts.size() ? cuts[cut] : std::numeric_limits<double>::infinity();
+    tree_.threshold[node] = cut < cuts.size() ? cuts[cut] : std::numeric_limits<double>::infinity();
     tree_.missing_left[node] = leaf.split.missing_left;
     tree_.gain[node] = leaf.split.gain;
     tree_.left[node] = add_node();

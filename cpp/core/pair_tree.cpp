@@ -63,8 +63,14 @@ class PairTreeEvaluator {
   PairTreeEvaluator(const BinnedData& data, const Posterior& posterior, const GrowLimits& limits,
                     const Residuals& residuals, std::vector<Workspace>& workspace,
                     std::vector<std::vector<Bin>>& histograms, LeafKind kind, double shrinkage)
-      : data_(data), posterior_(posterior), limits_(limits), residuals_(residuals),
-        workspace_(workspace), histograms_(histograms), kind_(kind), shrinkage_(shrinkage) {}
+      : data_(data),
+        posterior_(posterior),
+        limits_(limits),
+        residuals_(residuals),
+        workspace_(workspace),
+        histograms_(histograms),
+        kind_(kind),
+        shrinkage_(shrinkage) {}
 
   void root(Node& node, const Row* rows, const Team& team) {
     node.state.sums = class_sums(Pieces(node, rows, team, 0));
@@ -130,9 +136,12 @@ class PairTreeEvaluator {
     int slot;  // of the only piece
 
     Pieces(const Node& node, const Row* all_rows, const Team& t, int s)
-        : rows(all_rows + node.begin), n(node.n_rows()),
+        : rows(all_rows + node.begin),
+          n(node.n_rows()),
           count(n < kParallelRows ? 1 : static_cast<std::size_t>(t.size())),
-          size((n + count - 1) / count), team(t), slot(s) {}
+          size((n + count - 1) / count),
+          team(t),
+          slot(s) {}
 
     // Calls f(thread's slot, rows, number of rows) for every piece.
     template <class F>
@@ -147,9 +156,8 @@ class PairTreeEvaluator {
 
   ClassSums class_sums(const Pieces& pieces) const {
     std::vector<ClassSums> part(workspace_.size());
-    pieces.each([&](std::size_t t, const Row* rows, std::size_t n) {
-      part[t] = residuals_.sums(rows, n);
-    });
+    pieces.each(
+        [&](std::size_t t, const Row* rows, std::size_t n) { part[t] = residuals_.sums(rows, n); });
     if (pieces.count == 1) return part[static_cast<std::size_t>(pieces.slot)];
     for (std::size_t t = 1; t < pieces.count; ++t) add_to(part[0], part[t]);
     return part[0];
@@ -223,15 +231,15 @@ class PairTreeEvaluator {
     std::vector<std::vector<PairSums>> part(static_cast<std::size_t>(team.size()));
     for (auto& p : part) p.resize(n_leaves * width);
     const double unit = leaf_unit();
-    team.range(posterior_.n_rows(), kParallelRows / 4, [&](std::size_t begin, std::size_t end,
-                                                           int slot) {
-      PairSums* sums = part[static_cast<std::size_t>(slot)].data();
-      for (std::size_t i = begin; i < end; ++i) {
-        const auto row = static_cast<Row>(i);
-        f(row, tree.leaf_of_row[i], sums + tree.leaf_of_row[i] * width,
-          posterior_.weight(row) * unit);
-      }
-    });
+    team.range(posterior_.n_rows(), kParallelRows / 4,
+               [&](std::size_t begin, std::size_t end, int slot) {
+                 PairSums* sums = part[static_cast<std::size_t>(slot)].data();
+                 for (std::size_t i = begin; i < end; ++i) {
+                   const auto row = static_cast<Row>(i);
+                   f(row, tree.leaf_of_row[i], sums + tree.leaf_of_row[i] * width,
+                     posterior_.weight(row) * unit);
+                 }
+               });
     for (std::size_t t = 1; t < part.size(); ++t)
       for (std::size_t j = 0; j < part[0].size(); ++j)
         part[0][j].g += part[t][j].g, part[0][j].h += part[t][j].h;
@@ -242,14 +250,13 @@ class PairTreeEvaluator {
                    const Team& team) const {
     std::vector<Pair> pair;
     for (const auto& leaf : leaves) pair.push_back(leaf->state.pair);
-    const auto sums = leaf_sums(
-        tree, leaves.size(), 1, team,
-        [&](Row row, std::uint16_t leaf, PairSums* sum, double unit) {
-          const double a = posterior_.residual(row, pair[leaf].r);
-          const double b = posterior_.residual(row, pair[leaf].s);
-          sum->g += to_integer((a - b) * unit);
-          sum->h += to_integer(pair_hessian(a, b) * unit);
-        });
+    const auto sums = leaf_sums(tree, leaves.size(), 1, team,
+                                [&](Row row, std::uint16_t leaf, PairSums* sum, double unit) {
+                                  const double a = posterior_.residual(row, pair[leaf].r);
+                                  const double b = posterior_.residual(row, pair[leaf].s);
+                                  sum->g += to_integer((a - b) * unit);
+                                  sum->h += to_integer(pair_hessian(a, b) * unit);
+                                });
     tree.width = 2;
     for (std::size_t j = 0; j < leaves.size(); ++j) {
       const double value = shrinkage_ * newton_step(sums[j].g, sums[j].h, 1.0);
@@ -261,15 +268,15 @@ class PairTreeEvaluator {
   void vector_leaves(std::size_t n_leaves, Tree& tree, const Team& team) const {
     const int n_classes = posterior_.n_classes();
     const auto width = static_cast<std::size_t>(n_classes);
-    const auto sums = leaf_sums(
-        tree, n_leaves, width, team, [&](Row row, std::uint16_t, PairSums* sum, double unit) {
-          for (int k = 0; k < n_classes; ++k) {
-            const double residual = posterior_.residual(row, k);
-            const double size = std::abs(residual);
-            sum[k].g += to_integer(residual * unit);
-            sum[k].h += to_integer(size * (1.0 - size) * unit);
-          }
-        });
+    const auto sums = leaf_sums(tree, n_leaves, width, team,
+                                [&](Row row, std::uint16_t, PairSums* sum, double unit) {
+                                  for (int k = 0; k < n_classes; ++k) {
+                                    const double residual = posterior_.residual(row, k);
+                                    const double size = std::abs(residual);
+                                    sum[k].g += to_integer(residual * unit);
+                                    sum[k].h += to_integer(size * (1.0 - size) * unit);
+                                  }
+                                });
     const double factor = static_cast<double>(n_classes - 1) / n_classes;
     tree.width = n_classes;
     tree.values.resize(n_leaves * width);
@@ -300,16 +307,15 @@ class PairTreeEvaluator {
 
 struct PairTreeGrower::Buffers {
   Residuals residuals;
-  std::vector<Workspace> workspace;           // per thread
-  std::vector<std::vector<PlainBin>> plain;   // histograms, per thread
+  std::vector<Workspace> workspace;          // per thread
+  std::vector<std::vector<PlainBin>> plain;  // histograms, per thread
   std::vector<std::vector<CountedBin>> counted;
   std::vector<Row> rows;
 };
 
 PairTreeGrower::PairTreeGrower(const BinnedData& data, const Posterior& posterior,
                                const GrowLimits& limits)
-    : data_(data), posterior_(posterior), limits_(limits),
-      buffers_(std::make_unique<Buffers>()) {}
+    : data_(data), posterior_(posterior), limits_(limits), buffers_(std::make_unique<Buffers>()) {}
 
 PairTreeGrower::~PairTreeGrower() = default;
 

@@ -17,16 +17,16 @@ struct Router {
   Router(const BinnedData& d, const Split& split)
       : data(d), feature(split.feature), missing(static_cast<Code>(d.n_value_bins(split.feature))) {
     for (int b = 0; b <= split.bin; ++b) left[static_cast<std::size_t>(b)] = true;
-    if (data.cuts.has_missing[static_cast<std::size_t>(feature)]) left[missing] = split.missing_left;
+    if (data.cuts.has_missing[static_cast<std::size_t>(feature)])
+      left[missing] = split.missing_left;
   }
 
   // Left rows to the front of `rows`, right rows to `right`; no branch depends on the data.
   Partition operator()(Row* rows, std::size_t n, Row* right) const {
     std::size_t n_left = 0, n_right = 0, n_missing = 0;
-    const std::size_t step =
-        data.sparse ? 1 : static_cast<std::size_t>(data.n_features);
-    const Code* codes = data.codes.data() + static_cast<std::size_t>(feature) *
-                                                (data.sparse ? data.n_rows : 1);
+    const std::size_t step = data.sparse ? 1 : static_cast<std::size_t>(data.n_features);
+    const Code* codes =
+        data.codes.data() + static_cast<std::size_t>(feature) * (data.sparse ? data.n_rows : 1);
     for (std::size_t i = 0; i < n; ++i) {
       const Row row = rows[i];
       const Code code = codes[row * step];

@@ -152,8 +152,8 @@ double Posterior::loss_after(const std::vector<Moves>& trees, const Team& team) 
     for (std::size_t i = begin; i < end; ++i) {
       std::copy_n(p_.data() + i * n_classes, n_classes, p.data());
       for (const Factors& f : factors) f.apply(static_cast<Row>(i), p.data());
-      const double py = std::max(
-          p[static_cast<std::size_t>(labels_[i])] / sum_of(p.data(), n_classes), kFloor);
+      const double py =
+          std::max(p[static_cast<std::size_t>(labels_[i])] / sum_of(p.data(), n_classes), kFloor);
       sum += to_integer(-log_portable(py) * weight(static_cast<Row>(i)) * unit);
     }
     sums[static_cast<std::size_t>(slot)] += sum;

@@ -17,7 +17,7 @@ namespace edgewise {
 // How one tree moves the scores of the training rows: row i is in leaf leaf_of_row[i].
 struct Moves {
   const std::uint16_t* leaf_of_row;
-  std::size_t width;                    // classes moved by each leaf
+  std::size_t width;                      // classes moved by each leaf
   std::span<const std::int32_t> classes;  // (n_leaves, width)
   std::span<const double> values;
 
@@ -78,8 +78,8 @@ class Posterior {
   std::vector<double> weights_;
   double largest_weight_ = 1.0;
   double total_weight_;
-  std::vector<double> p_;       // (n_rows, n_classes)
-  std::vector<double> others_;  // (n_rows): sum of p over the wrong classes
+  std::vector<double> p_;         // (n_rows, n_classes)
+  std::vector<double> others_;    // (n_rows): sum of p over the wrong classes
   std::vector<double> by_class_;  // (n_classes, n_rows): residuals, or empty
 };
 

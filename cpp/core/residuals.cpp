@@ -22,8 +22,8 @@ EDGEWISE_CLONES void negate_to_units(const double* p, std::size_t n, double scal
   for (std::size_t k = 0; k < n; ++k) q[k] = static_cast<std::int32_t>(to_integer(-p[k] * scale));
 }
 
-// Sums n rows of residuals q and of their Hessians |q| - q^2 c, over kVectors times eight classes at
-// a time so that the sums stay in registers.
+// Sums n rows of residuals q and of their Hessians |q| - q^2 c, over kVectors times eight classes
+// at a time so that the sums stay in registers.
 template <std::size_t kVectors>
 inline void sum_lanes(const std::int32_t* q, std::size_t stride, const Row* rows,
                       const float* curvature, std::size_t n, std::int32_t* g, std::int32_t* h) {
@@ -46,8 +46,7 @@ EDGEWISE_CLONES void sum_rows(const std::int32_t* q, std::size_t stride, const R
                               const float* curvature, std::size_t n, std::int32_t* g,
                               std::int32_t* h) {
   std::size_t k = 0;
-  for (; k + 32 <= stride; k += 32)
-    sum_lanes<4>(q + k, stride, rows, curvature, n, g + k, h + k);
+  for (; k + 32 <= stride; k += 32) sum_lanes<4>(q + k, stride, rows, curvature, n, g + k, h + k);
   if (k + 16 <= stride) {
     sum_lanes<2>(q + k, stride, rows, curvature, n, g + k, h + k);
     k += 16;

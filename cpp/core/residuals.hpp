@@ -1,4 +1,5 @@
-// Residuals r_ik - p_ik of all rows and classes in fixed point, row after row: what pair trees read.
+// Residuals r_ik - p_ik of all rows and classes in fixed point, row after row: what pair trees
+// read.
 //
 // A residual is positive only for the true class, and then p = 1 - residual; for other classes
 // p = -residual. All second derivatives follow from residuals alone, without cancellation.

@@ -24,8 +24,8 @@ Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int mi
                  double unit, std::vector<int>& active);
 
 // Among the bins that part the node's rows as `bin` does, the middle one: the cut is centred in
-// the gap between the values on the left and those on the right. Where nothing but missing values is
-// on the right, it is the last one: all values go left.
+// the gap between the values on the left and those on the right. Where nothing but missing values
+// is on the right, it is the last one: all values go left.
 template <class Bin>
 int centre_in_gap(const BinnedData& data, const Bin* histogram, int feature, int bin);
 

@@ -30,8 +30,8 @@ struct GrowLimits {
   int max_leaf_nodes = 20;
   int max_depth = 0;
   int min_samples_leaf = 1;
-  // Rows whose gradient and Hessian are both below this share of the mean take no part in the search
-  // for splits (but in leaf values) and do not count for min_samples_leaf.
+  // Rows whose gradient and Hessian are both below this share of the mean take no part in the
+  // search for splits (but in leaf values) and do not count for min_samples_leaf.
   double negligible = 1.0 / 64;
 };
 
@@ -45,9 +45,9 @@ struct Tree {
   std::vector<Code> bin;          // the same split on the binned training data
   std::vector<std::uint8_t> missing_left;
   std::vector<double> gain;
-  std::int32_t width = 0;             // classes moved by each leaf
-  std::vector<std::int32_t> classes;  // (n_leaves, width)
-  std::vector<double> values;         // (n_leaves, width), shrinkage included
+  std::int32_t width = 0;                  // classes moved by each leaf
+  std::vector<std::int32_t> classes;       // (n_leaves, width)
+  std::vector<double> values;              // (n_leaves, width), shrinkage included
   std::vector<std::uint16_t> leaf_of_row;  // (n_rows): where training rows ended
 
   // A tree that found nothing to split and nothing to correct: boosting is at its end.

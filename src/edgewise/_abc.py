@@ -73,9 +73,7 @@ class ABCRule:
         classes = range(engine.n_classes)
         moves = {b: [(min(k, b), max(k, b)) for k in classes if k != b] for b in bases}
         wanted = sorted({pair for pairs in moves.values() for pair in pairs})
-        grown = engine.class_trees(
-            wanted, self.plain.criterion, shrinkage=self.plain.learning_rate
-        )
+        grown = engine.class_trees(wanted, self.plain.criterion, shrinkage=self.plain.learning_rate)
         tree = dict(zip(wanted, grown, strict=True))
         return {b: [tree[pair] for pair in pairs] for b, pairs in moves.items()}
 

@@ -14,12 +14,15 @@ from . import _core, _input
 from . import _params as p
 from ._errors import InvalidDataError, InvalidParameterError
 from ._grower import Engine
-from ._input import Labels, Matrix, Weights
+from ._input import Matrix, Rows
 from ._loop import RoundRule, Stopper, boost
 from ._model import Model, ModelBuilder, Scores
 from ._progress import Progress
 from ._threads import n_threads
 from ._validation import scorer
+
+TRAINING = ("X", "y", "sample_weight")
+VALIDATION = ("X_val", "y_val", "sample_weight_val")
 
 
 class BaseBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -170,112 +173,92 @@ class BaseBooster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scik
     def _fit(self, X: Any, y: Any, sample_weight: Any, given: tuple[Any, Any, Any]) -> None:
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         continues = self.warm_start and hasattr(self, "model_")
-        matrix = _input.matrix(self, X, reset=not continues)
-        y = _input.labels(y)
-        if len(y) != len(matrix):
-            raise InvalidDataError(
-                f"X and y must have one row each per example. Got X with {len(matrix)} rows and y "
-                f"with {len(y)}: inconsistent numbers of samples."
-            )
-        weights = _input.weights(sample_weight, matrix, y, self.class_weight)
-        matrix, y, weights = _input.without_weightless(matrix, y, weights)
-        if continues:
-            classes, codes = self.classes_, _input.encode_as(self.classes_, y, "y")
-        else:
-            classes, codes = _input.encode(y)
-            _input.need_two_classes(classes, type(self).__name__)
-        validation = self._validation(*given, classes)
+        given_rows = (X, y, sample_weight)
+        labelled = _input.labelled(
+            self, given_rows, self.class_weight, names=TRAINING, reset=not continues
+        ).without_weightless()
+        classes = self.classes_ if continues else _input.classes_of(labelled.y)
+        _input.need_two_classes(classes, type(self).__name__)
+        rows = labelled.encoded(classes, "y")
+        validation = self._given_validation(given, classes)
         if validation is None and self.early_stopping is True:
-            train, held = _input.stratified_split(codes, self.validation_fraction, self.random_state)
-            held_weights = None if weights is None else weights[held]
-            validation = matrix[held], codes[held], held_weights
-            matrix, codes = matrix[train], codes[train]
-            weights = None if weights is None else weights[train]
-        self._boost(matrix, codes, weights, classes, validation, continues=continues)
+            rows, validation = rows.split(self.validation_fraction, self.random_state)
+        self._boost(rows, classes, validation, continues=continues)
 
-    def _validation(
-        self, X_val: Any, y_val: Any, sample_weight_val: Any, classes: NDArray[Any]
-    ) -> tuple[Matrix, Labels, Weights | None] | None:
-        """The given validation set, checked."""
-        if X_val is None and y_val is None:
+    def _given_validation(self, given: tuple[Any, Any, Any], classes: NDArray[Any]) -> Rows | None:
+        """The rows given for validation, checked; None if there are none or they are not wanted."""
+        absent = [name for name, value in zip(VALIDATION, given, strict=True) if value is None]
+        if "X_val" in absent or "y_val" in absent:
+            present = [name for name in VALIDATION if name not in absent]
+            if present:
+                raise InvalidDataError(
+                    f"{present[0]} was given without {absent[0]}; give both X_val and y_val, or "
+                    "nothing for validation."
+                )
             return None
-        if X_val is None or y_val is None:
-            given, absent = ("y_val", "X_val") if X_val is None else ("X_val", "y_val")
-            raise InvalidDataError(f"{given} was given without {absent}; give both or neither.")
         if self.early_stopping is False:
             return None
-        matrix = _input.matrix(self, X_val, reset=False)
-        y = _input.labels(y_val)
-        if len(y) != len(matrix):
-            raise InvalidDataError(
-                f"X_val and y_val must have one row each per example. Got {len(matrix)} rows and "
-                f"{len(y)} labels."
-            )
-        weights = _input.weights(sample_weight_val, matrix, y, self.class_weight)
-        return matrix, _input.encode_as(classes, y, "y_val"), weights
+        labelled = _input.labelled(self, given, self.class_weight, names=VALIDATION, reset=False)
+        return labelled.encoded(classes, "y_val")
 
     def _boost(
-        self,
-        X: Matrix,
-        codes: Labels,
-        weights: Weights | None,
-        classes: NDArray[Any],
-        validation: tuple[Matrix, Labels, Weights | None] | None,
-        *,
-        continues: bool,
+        self, rows: Rows, classes: NDArray[Any], validation: Rows | None, *, continues: bool
     ) -> None:
-        n_classes = len(classes)
         done = self.n_iter_ if continues else 0
         if done > self.n_estimators:
             raise InvalidParameterError(
                 f"The 'n_estimators' parameter of {type(self).__name__} must be at least the "
                 f"{done} rounds already fitted when warm_start=True. Got {self.n_estimators}."
             )
-        start = self.model_.start if continues else self._start(codes, weights, n_classes)
-        X, codes, weights = _input.without_negligible(X, codes, weights)
-        threads = n_threads(self.n_jobs, X.size * n_classes)
-        engine = Engine(
-            X,
-            codes,
-            weights,
-            start,
-            max_bins=self.max_bins,
-            limits=_core.GrowLimits(
-                self._leaf_limit(len(X), n_classes), self.max_depth or 0, self.min_samples_leaf
-            ),
-            n_threads=threads,
-            by_class=self._class_trees,
-        )
-        builder = ModelBuilder(start, X.shape[1])
+        start = self.model_.start if continues else self._start(rows, len(classes))
+        rows = rows.without_negligible()
+        engine = self._engine(rows, start)
+        builder = ModelBuilder(start, rows.X.shape[1])
+        if continues:
+            self.model_.replay(rows.X, engine.posterior, engine.n_threads)
         stopper = None
         if validation is not None:
-            X_val, codes_val, weights_val = validation
-            first = self.model_.scores(X_val, threads) if continues else start
-            score = scorer(self.scoring, classes, codes_val, weights_val)
-            stopper = Stopper(X_val, first, score, self.n_iter_no_change, threads)
-        if continues:
-            self.model_.replay(X, engine.posterior, threads)
-        rule = self._round_rule(n_classes, self.history_ if continues else {})
+            so_far = self.model_ if continues else builder.model()
+            stopper = Stopper(
+                validation.X,
+                so_far.scores(validation.X, engine.n_threads),
+                scorer(self.scoring, classes, validation.codes, validation.weights),
+                self.n_iter_no_change,
+                engine.n_threads,
+            )
+        history = {k: v[:done] for k, v in self.history_.items()} if continues else {}
+        rule = self._round_rule(len(classes), history)
         progress = Progress(self.n_estimators - done, type(self).__name__, shown=self.verbose > 0)
-        history = boost(
-            rule, engine, builder, range(done, self.n_estimators), stopper, progress
-        ).arrays()
+        rounds = range(done, self.n_estimators)
+        story = boost(rule, engine, builder, rounds, stopper, progress).arrays()
         model = builder.model()
-        if stopper is not None and stopper.best_round < model.n_rounds:
+        if stopper is not None:
             model = model.first_rounds(stopper.best_round)
         if continues:
             model = self.model_.followed_by(model)
-            history = _joined(self.history_, history, done)
+            story = _joined(history, story)
         self.classes_ = classes
         self.model_: Model = model
-        self.history_: dict[str, NDArray[Any]] = history
+        self.history_: dict[str, NDArray[Any]] = story
         self.n_iter_: int = model.n_rounds
 
-    def _start(self, codes: Labels, weights: Weights | None, n_classes: int) -> Scores:
+    def _engine(self, rows: Rows, start: Scores) -> Engine:
+        n_classes = len(start)
+        leaves = self._leaf_limit(len(rows.X), n_classes)
+        return Engine(
+            rows,
+            start,
+            max_bins=self.max_bins,
+            limits=_core.GrowLimits(leaves, self.max_depth or 0, self.min_samples_leaf),
+            n_threads=n_threads(self.n_jobs, rows.X.size * n_classes),
+            by_class=self._class_trees,
+        )
+
+    def _start(self, rows: Rows, n_classes: int) -> Scores:
         """F_k = log prior_k - mean_s log prior_s, or 0."""
         if self.init == "zero":
             return np.zeros(n_classes)
-        log_prior = np.log(_input.exact_class_weights(codes, weights, n_classes))
+        log_prior = np.log(rows.class_weights(n_classes))
         start: Scores = log_prior - log_prior.mean()
         return start
 
@@ -345,12 +328,10 @@ def _decision(scores: Scores) -> Scores:
     return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
-def _joined(
-    old: dict[str, NDArray[Any]], new: dict[str, NDArray[Any]], done: int
-) -> dict[str, NDArray[Any]]:
+def _joined(old: dict[str, NDArray[Any]], new: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Histories one after the other; seconds go on counting."""
     joined = {}
     for name in old.keys() & new.keys():
-        offset = old[name][done - 1] if name == "seconds" and done else 0
-        joined[name] = np.concatenate([old[name][:done], new[name] + offset])
-    return joined or old
+        offset = old[name][-1] if name == "seconds" and len(old[name]) else 0
+        joined[name] = np.concatenate([old[name], new[name] + offset])
+    return joined

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from . import _core
-from ._input import Labels, Matrix, Weights
+from ._input import Rows, Weights
 
 Criterion = Literal["newton", "least_squares"]
 Tree = _core.Tree
@@ -25,9 +25,7 @@ class Engine:
 
     def __init__(
         self,
-        X: Matrix,
-        codes: Labels,
-        weights: Weights | None,
+        rows: Rows,
         start: Weights,
         *,
         max_bins: int,
@@ -38,8 +36,10 @@ class Engine:
         self.n_classes = len(start)
         self.n_threads = n_threads
         self._limits = limits
-        self._data = _core.BinnedData(X, weights, max_bins, n_threads)
-        self.posterior = _core.Posterior(codes, weights, np.ascontiguousarray(start), by_class)
+        self._data = _core.BinnedData(rows.X, rows.weights, max_bins, n_threads)
+        self.posterior = _core.Posterior(
+            rows.codes, rows.weights, np.ascontiguousarray(start), by_class
+        )
         self._pair_grower: _core.PairTreeGrower | None = None
 
     def class_trees(

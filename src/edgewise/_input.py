@@ -5,7 +5,7 @@ are NaN; infinite values are allowed and fall into the outer bins.
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,14 +21,92 @@ Matrix = NDArray[Any]
 Labels = NDArray[np.int32]
 Weights = NDArray[np.float64]
 
-_READABLE = frozenset("f4 f8 i1 i2 i4 i8 u1 u2 u4 u8".split())
+_READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+
+
+class Rows(NamedTuple):
+    """Rows to learn from or to validate on."""
+
+    X: Matrix  # (n, d)
+    codes: Labels  # (n): place of the label among the classes
+    weights: Weights | None  # (n), or None where all rows weigh the same
+
+    def take(self, which: NDArray[Any]) -> "Rows":
+        weights = None if self.weights is None else self.weights[which]
+        return Rows(self.X[which], self.codes[which], weights)
+
+    def without_negligible(self) -> "Rows":
+        """Drops rows lighter than 2^-23 of the heaviest: the resolution of the statistics."""
+        if self.weights is None:
+            return self
+        heavy = self.weights >= self.weights.max() * 2.0**-23
+        return self if heavy.all() else self.take(heavy)
+
+    def split(self, fraction: float, random_state: Any) -> tuple["Rows", "Rows"]:
+        """Training and validation rows, drawn class by class."""
+        train, held = stratified_split(self.codes, fraction, random_state)
+        if len(held) == 0:
+            raise InvalidDataError(
+                "early_stopping=True needs a class with two rows or more to hold some out for "
+                "validation. Every class has one row: give X_val and y_val."
+            )
+        return self.take(train), self.take(held)
+
+    def class_weights(self, n_classes: int) -> Weights:
+        """Total weight of each class, exactly rounded: the order of the rows does not matter."""
+        w, codes = self.weights, self.codes
+        if w is None:
+            return np.bincount(codes, minlength=n_classes).astype(np.float64)
+        return np.array([math.fsum(w[codes == k]) for k in range(n_classes)])
+
+
+class Labelled(NamedTuple):
+    """Checked input with the user's labels."""
+
+    X: Matrix
+    y: NDArray[Any]
+    weights: Weights | None
+
+    def without_weightless(self) -> "Labelled":
+        """Drops rows of weight zero."""
+        if self.weights is None or self.weights.all():
+            return self
+        present = self.weights > 0
+        return Labelled(self.X[present], self.y[present], self.weights[present])
+
+    def encoded(self, classes: NDArray[Any], name: str) -> Rows:
+        return Rows(self.X, encode(classes, self.y, name), self.weights)
+
+
+def labelled(
+    estimator: BaseEstimator,
+    given: tuple[Any, Any, Any],
+    class_weight: Any,
+    *,
+    names: tuple[str, str, str],
+    reset: bool,
+) -> Labelled:
+    """X, y and weights, checked; `names` are what the user calls them."""
+    X = matrix(estimator, given[0], reset=reset)
+    y = labels(given[1], names[1])
+    if len(y) != len(X):
+        raise InvalidDataError(
+            f"{names[0]} and {names[1]} must have one row each per example. Got {names[0]} with "
+            f"{len(X)} rows and {names[1]} with {len(y)}: inconsistent numbers of samples."
+        )
+    return Labelled(X, y, weights(given[2], X, y, class_weight, names[2]))
 
 
 def matrix(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Matrix:
     """X as a two-dimensional array of real numbers, in a type the core reads."""
-    checked = validate_data(
-        estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False, accept_sparse=False
-    )
+    try:
+        checked = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False)
+    except ValueError as error:
+        if "could not convert" not in str(error):
+            raise
+        raise InvalidDataError(
+            f"X must hold numbers only; encode text and categories as numbers first. {error}"
+        ) from None
     return _readable(np.asarray(checked))
 
 
@@ -43,17 +121,17 @@ def _readable(X: Matrix) -> Matrix:
     return native if all(s % native.itemsize == 0 for s in native.strides) else native.copy()
 
 
-def labels(y: ArrayLike) -> NDArray[Any]:
+def labels(y: ArrayLike, name: str) -> NDArray[Any]:
     """y as a vector of class labels without missing values."""
     if y is None:
         raise InvalidDataError(
-            "requires y to be passed, but the target y is None: give one class label per row."
+            f"requires y to be passed, but the target {name} is None: give one class label per row."
         )
     vector: NDArray[Any] = column_or_1d(y, warn=True)
     missing = _missing(vector)
     if missing.any():
         raise InvalidDataError(
-            f"Input y contains NaN, infinity or missing labels ({int(missing.sum())} of "
+            f"Input {name} contains NaN, infinity or missing labels ({int(missing.sum())} of "
             f"{len(vector)}, the first in row {int(np.argmax(missing))}); every row needs a label."
         )
     check_classification_targets(vector)
@@ -64,27 +142,34 @@ def _missing(vector: NDArray[Any]) -> NDArray[np.bool_]:
     if vector.dtype.kind == "f":
         return np.asarray(~np.isfinite(vector))
     if vector.dtype.kind == "O":
-        return np.array([v is None or (isinstance(v, float) and not math.isfinite(v))
-                         for v in vector])
+        return np.array([_is_missing(v) for v in vector])
     return np.zeros(len(vector), dtype=bool)
 
 
-def encode(y: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
-    """Classes in sorted order, and the place of each label among them."""
+def _is_missing(label: Any) -> bool:
+    if isinstance(label, float):
+        return not math.isfinite(label)
+    return label is None or type(label).__name__ in ("NAType", "NaTType")  # pandas, not imported
+
+
+def classes_of(y: NDArray[Any]) -> NDArray[Any]:
+    """The distinct labels in sorted order."""
     try:
-        classes, codes = np.unique(y, return_inverse=True)
+        return np.unique(y)
     except TypeError:
-        kinds = sorted({type(v).__name__ for v in y})
+        kinds = ", ".join(sorted({type(v).__name__ for v in y}))
         raise InvalidDataError(
-            f"The labels in y must be all of one sortable kind. Got a mixture of {', '.join(kinds)}."
+            f"The labels in y must be all of one sortable kind. Got a mixture of {kinds}."
         ) from None
-    return classes, codes.astype(np.int32)
 
 
-def encode_as(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
+def encode(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
     """The place of each label of `y` among `classes`; labels not among them are an error."""
-    codes = np.searchsorted(classes, y).clip(max=len(classes) - 1)
-    unknown = classes[codes] != y
+    try:
+        codes = np.searchsorted(classes, y).clip(max=len(classes) - 1)
+        unknown = np.asarray(classes[codes] != y)
+    except TypeError:  # labels that cannot be compared with the classes
+        codes, unknown = np.zeros(len(y), dtype=int), np.ones(len(y), dtype=bool)
     if np.any(unknown):
         raise InvalidDataError(
             f"{name} holds the label {y[int(np.argmax(unknown))]!r}, which does not occur in the "
@@ -94,7 +179,7 @@ def encode_as(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
 
 
 def weights(
-    sample_weight: ArrayLike | None, X: Matrix, y: NDArray[Any], class_weight: Any
+    sample_weight: ArrayLike | None, X: Matrix, y: NDArray[Any], class_weight: Any, name: str
 ) -> Weights | None:
     """One positive or zero weight per row, or None where all rows weigh the same."""
     if sample_weight is None and class_weight is None:
@@ -104,34 +189,14 @@ def weights(
         w = w * compute_sample_weight(class_weight, y)
     if np.any(w < 0):
         raise InvalidDataError(
-            f"sample_weight must not be negative. Got {w.min():g} in row {int(np.argmin(w))}."
+            f"{name} must not be negative. Got {w.min():g} in row {int(np.argmin(w))}."
         )
     if not np.any(w > 0):
         raise InvalidDataError(
-            "sample_weight must hold at least one positive weight. All weights are zero."
+            f"{name} must hold at least one positive weight. All weights are zero."
         )
     # A power of two, so that nothing is rounded; only ratios of weights matter.
-    return np.ascontiguousarray(w * 2.0 ** -np.frexp(w.max())[1], dtype=np.float64)
-
-
-def without_weightless(
-    X: Matrix, y: NDArray[Any], w: Weights | None
-) -> tuple[Matrix, NDArray[Any], Weights | None]:
-    """Drops rows of weight zero."""
-    if w is None or w.all():
-        return X, y, w
-    present = w > 0
-    return X[present], y[present], w[present]
-
-
-def without_negligible(
-    X: Matrix, codes: Labels, w: Weights | None
-) -> tuple[Matrix, Labels, Weights | None]:
-    """Drops rows that weigh less than 2^-23 of the heaviest: the resolution of the statistics."""
-    if w is None:
-        return X, codes, w
-    heavy = w >= w.max() * 2.0**-23
-    return (X, codes, w) if heavy.all() else (X[heavy], codes[heavy], w[heavy])
+    return np.ascontiguousarray(np.ldexp(w, -np.frexp(w.max())[1]), dtype=np.float64)
 
 
 def need_two_classes(classes: NDArray[Any], owner: str) -> None:
@@ -153,14 +218,7 @@ def stratified_split(
     train, held = [], []
     for k in range(int(codes.max()) + 1):
         rows = rng.permutation(np.flatnonzero(codes == k))
-        n_held = min(len(rows) - 1, max(1, round(fraction * len(rows))))
+        n_held = min(len(rows) - 1, max(1, round(fraction * len(rows)))) if len(rows) else 0
         held.append(rows[:n_held])
         train.append(rows[n_held:])
     return np.sort(np.concatenate(train)), np.sort(np.concatenate(held))
-
-
-def exact_class_weights(codes: Labels, w: Weights | None, n_classes: int) -> Weights:
-    """Total weight of each class; exactly rounded, so the order of the rows does not matter."""
-    if w is None:
-        return np.bincount(codes, minlength=n_classes).astype(np.float64)
-    return np.array([math.fsum(w[codes == k]) for k in range(n_classes)])

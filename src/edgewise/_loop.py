@@ -4,7 +4,6 @@ A round rule says what to grow; everything else that may happen in a round (reco
 validation set, showing progress) is an object handed in.
 """
 
-import math
 import time
 from collections import defaultdict
 from collections.abc import Callable
@@ -18,7 +17,6 @@ from ._grower import Engine, Tree
 from ._input import Matrix
 from ._model import ModelBuilder, Scores
 from ._progress import Progress
-
 
 NOTHING_LEFT = 1e-12  # mean training log loss below which rounds change nothing
 
@@ -54,18 +52,18 @@ class Stopper:
     def __init__(
         self,
         X_val: Matrix,
-        start: Scores,
+        scores: Scores,
         score: Callable[[Scores], float],
         patience: int,
         n_threads: int,
     ) -> None:
         self._X = X_val
-        self.scores = np.tile(start, (len(X_val), 1))  # (n_val, n_classes)
+        self.scores = scores  # (n_val, n_classes), before the first round
         self._score = score
         self._patience = patience
         self._n_threads = n_threads
         self.best_round = 0  # rounds of this fit kept
-        self.best_score = self.last_score = score(self.scores)
+        self.best_score = self.last_score = score(scores)
 
     def watch(self, trees: list[Tree], n_rounds: int) -> bool:
         """Takes the trees of a round in; says whether to stop."""
@@ -86,7 +84,7 @@ def boost(
 ) -> History:
     """Boosts until the rounds are used up, nothing is left to learn, or the stopper says so."""
     history = History()
-    loss = math.inf
+    loss = float(engine.class_losses().sum())
     begin = time.perf_counter()
     for m in rounds:
         if loss < NOTHING_LEFT:

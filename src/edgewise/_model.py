@@ -91,9 +91,7 @@ class Model:
         """This model's rounds, then those of `other`."""
         joined: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in (
-                "width feature left threshold missing_left gain classes values".split()
-            )
+            for name in ("width feature left threshold missing_left gain classes values".split())
         }
         for name in ("round_start", "node_start", "value_start"):
             mine, theirs = getattr(self, name), getattr(other, name)

@@ -14,9 +14,9 @@ moves its pair by Newton's step, gamma (e_r - e_s) with gamma = (G_r - G_s) / (H
 where K trees with a diagonal Hessian meet it approximately in all.
 
 Ours: ``leaf="vector"`` moves all classes of a leaf by (K-1)/K G_k / H_k, centred to sum zero: fewer
-rounds are needed where data is plentiful. Deviations: |gamma| is clipped at 5 as in the authors' program,
-F is not capped; where no class stands out (first tree from the priors) the pair is the two least
-certain classes.
+rounds are needed where data is plentiful. Deviations: |gamma| is clipped at 5 as in the authors'
+program, F is not capped; where no class stands out (first tree from the priors) the pair is the two
+least certain classes.
 """
 
 from typing import Any, ClassVar, Literal

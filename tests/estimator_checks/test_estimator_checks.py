@@ -34,7 +34,7 @@ def test_scikit_learn_contract_of_vector_leaves(estimator, check):
     check(estimator)
 
 
-# --- searches and pipelines ---------------------------------------------------------------------
+# --- searches and pipelines -------------------------------------------------------------------
 
 
 @every_classifier
@@ -76,9 +76,12 @@ def test_inside_other_estimators(classifier, wine):
     small = classifier(n_estimators=5, max_leaf_nodes=4)
     assert cross_val_score(small, X, y, cv=3).min() > 0.7
     assert CalibratedClassifierCV(small, cv=2).fit(X, y).score(X, y) > 0.8
-    assert VotingClassifier([("one", small), ("two", clone(small))], voting="soft").fit(
-        X, y
-    ).score(X, y) > 0.8
+    assert (
+        VotingClassifier([("one", small), ("two", clone(small))], voting="soft")
+        .fit(X, y)
+        .score(X, y)
+        > 0.8
+    )
 
 
 @every_classifier
@@ -91,7 +94,7 @@ def test_data_frames(classifier, iris):
     assert_same_model(model.model_, plain.model_)
 
 
-# --- copies --------------------------------------------------------------------------------------
+# --- copies -----------------------------------------------------------------------------------
 
 
 def copies(model):
@@ -154,7 +157,7 @@ def test_tags(classifier):
     assert tags.classifier_tags.multi_class
 
 
-# --- metadata routing ---------------------------------------------------------------------------------
+# --- metadata routing -------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -181,9 +184,7 @@ def test_validation_set_is_transformed_on_its_way_through_a_pipeline(make):
     model = make(n_estimators=40, n_iter_no_change=3).set_fit_request(
         X_val=True, y_val=True, sample_weight_val=True
     )
-    pipeline = Pipeline(
-        [("scale", StandardScaler()), ("model", model)], transform_input=["X_val"]
-    )
+    pipeline = Pipeline([("scale", StandardScaler()), ("model", model)], transform_input=["X_val"])
     pipeline.fit(X, y, X_val=X_val, y_val=y_val, sample_weight_val=w)
     scaler = StandardScaler().fit(X)
     direct = make(n_estimators=40, n_iter_no_change=3).fit(

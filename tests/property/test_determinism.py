@@ -62,7 +62,10 @@ def test_small_tables(
 
     def small(**kwargs):
         return make(
-            n_estimators=3, min_samples_leaf=min_samples_leaf, max_leaf_nodes=max_leaf_nodes, **kwargs
+            n_estimators=3,
+            min_samples_leaf=min_samples_leaf,
+            max_leaf_nodes=max_leaf_nodes,
+            **kwargs,
         )
 
     assert_same_for_threads_and_orders(small, X, y, w, seed)
@@ -80,9 +83,7 @@ def test_large_tables(make, sparse, min_samples_leaf):
     assert _core.BinnedData(X, None, 255, 1).sparse == sparse
 
     def large(**kwargs):
-        return make(
-            n_estimators=2, max_leaf_nodes=8, min_samples_leaf=min_samples_leaf, **kwargs
-        )
+        return make(n_estimators=2, max_leaf_nodes=8, min_samples_leaf=min_samples_leaf, **kwargs)
 
     assert_same_for_threads_and_orders(large, X, y, w)
 

@@ -73,6 +73,4 @@ def test_threads_and_order_do_not_matter(make, name):
     X, y, *_ = load(name)
     order = np.random.default_rng(0).permutation(len(y))
     few = partial(make, n_estimators=2, max_leaf_nodes=20)
-    assert_same_model(
-        few(n_jobs=1).fit(X, y).model_, few(n_jobs=3).fit(X[order], y[order]).model_
-    )
+    assert_same_model(few(n_jobs=1).fit(X, y).model_, few(n_jobs=3).fit(X[order], y[order]).model_)

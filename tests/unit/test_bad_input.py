@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from support import CLASSIFIERS, VARIANTS, assert_same_model, fitted_attributes, table
 
 import edgewise
@@ -187,7 +187,9 @@ def test_infinite_features_are_allowed(make):
     assert np.isfinite(model.predict_proba(extreme)).all()
     clipped = np.clip(extreme, np.nanmin(X, axis=0), np.nanmax(X, axis=0))
     # They fall into the outer bins, like any value beyond the outermost cut.
-    np.testing.assert_array_equal(model.decision_function(extreme), model.decision_function(clipped))
+    np.testing.assert_array_equal(
+        model.decision_function(extreme), model.decision_function(clipped)
+    )
 
 
 def test_rows_of_weight_zero_are_as_good_as_absent(make):
@@ -256,8 +258,6 @@ def test_labels_of_every_kind(make, labels):
 
 
 def test_columns_of_labels_are_flattened_with_a_warning(make):
-    from sklearn.exceptions import DataConversionWarning
-
     with pytest.warns(DataConversionWarning):
         model = make().fit(X, Y.reshape(-1, 1))
     assert_same_model(model.model_, make().fit(X, Y).model_)

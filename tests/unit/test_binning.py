@@ -41,7 +41,7 @@ def oracle_codes(X, data):
     return np.stack(columns, axis=1)
 
 
-# --- few values: every midpoint -------------------------------------------------------------
+# --- few values: every midpoint ---------------------------------------------------------------
 
 
 @settings(deadline=None)
@@ -102,7 +102,7 @@ def test_denormal_and_neighbouring_values_are_told_apart():
     assert data.cuts(0)[2] == 1.0
 
 
-# --- many values: quantiles -----------------------------------------------------------------
+# --- many values: quantiles -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("max_bins", [2, 7, 64, 255])
@@ -203,7 +203,7 @@ def test_weights_do_not_matter_for_few_values():
     assert cuts_of(x, weights=w) == cuts_of(x)
 
 
-# --- order, threads, types ----------------------------------------------------------------------
+# --- order, threads, types --------------------------------------------------------------------
 
 
 def awkward_table(seed, n=400):

@@ -21,7 +21,7 @@ def minus_log_loss(proba, weights=None):
     return -log_loss(Y_VAL, proba, sample_weight=weights)
 
 
-# --- the round that is kept -----------------------------------------------------------------------
+# --- the round that is kept -------------------------------------------------------------------
 
 
 def test_best_round_is_kept_and_watching_ends_when_patience_does(make):
@@ -66,7 +66,7 @@ def test_patience(patience):
     assert len(model.history_["loss"]) == model.n_iter_ + patience
 
 
-# --- what is watched --------------------------------------------------------------------------------
+# --- what is watched --------------------------------------------------------------------------
 
 
 def test_loss_with_weights(make):
@@ -131,7 +131,7 @@ def test_roc_auc_of_several_classes(make):
     assert model.history_["validation_score"].max() > 0.7
 
 
-# --- when and on which rows ----------------------------------------------------------------------------
+# --- when and on which rows -------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -140,9 +140,9 @@ def seen(monkeypatch):
     seen = {"train": [], "watched": []}
     engine, stopper = _base.Engine, _base.Stopper
 
-    def spy_engine(X, *args, **kwargs):
-        seen["train"].append(X)
-        return engine(X, *args, **kwargs)
+    def spy_engine(rows, *args, **kwargs):
+        seen["train"].append(rows.X)
+        return engine(rows, *args, **kwargs)
 
     def spy_stopper(X, *args, **kwargs):
         seen["watched"].append(X)
@@ -201,7 +201,7 @@ def test_held_out_fit_is_the_fit_on_the_rest(make):
     assert_same_model(model.model_, rest.model_)
 
 
-# --- the split -----------------------------------------------------------------------------------------
+# --- the split --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("fraction", [0.01, 0.1, 0.5, 0.99])

@@ -67,12 +67,12 @@ def test_kernels_agree(seed, n, d, usual, missing):
 @pytest.mark.parametrize(("usual", "sparse"), [(0.0, False), (0.9, True)])
 @pytest.mark.parametrize(
     ("n", "d", "levels"),
-    [(400, 80, 260), (60, 1500, 5), (3000, 3, 2)],
+    [(400, 80, 260), (60, 1500, 5), (3000, 3, None)],
     ids=["several blocks", "more than 1024 features in a block", "many rows"],
 )
 def test_kernels_agree_on_larger_tables(usual, sparse, n, d, levels):
     rng = np.random.default_rng(0)
-    X = rng.integers(1, levels, size=(n, d)).astype(float) if levels > 2 else rng.normal(size=(n, d))
+    X = rng.integers(1, levels, size=(n, d)) * 1.0 if levels else rng.normal(size=(n, d))
     X[rng.random((n, d)) < usual] = 0.0
     X[rng.random((n, d)) < 0.01] = np.nan
     data = _core.BinnedData(X, None, 255, 1)

@@ -49,7 +49,9 @@ def test_followed_by_undoes_the_cut(fitted):
     per_node = ("feature", "left", "threshold", "missing_left", "gain")
     cut = {name: arrays[name][node:] for name in per_node}
     cut |= {name: arrays[name][value:] for name in ("classes", "values")}
-    rest = type(whole)(  # the last four rounds, cut out by hand
+    rest = type(
+        whole
+    )(  # the last four rounds, cut out by hand
         start=whole.start,
         n_features=whole.n_features,
         round_start=whole.round_start[2:] - n_trees,
@@ -94,7 +96,7 @@ def test_stages_are_arrays_of_their_own(fitted):
         assert not np.array_equal(first, last)
 
 
-# --- prediction -----------------------------------------------------------------------------------
+# --- prediction -------------------------------------------------------------------------------
 
 
 def test_predictions_fit_together(make, dataset):
@@ -167,7 +169,7 @@ def test_infinite_values_take_the_outer_branches(fitted):
         )
 
 
-# --- importances -------------------------------------------------------------------------------------
+# --- importances ------------------------------------------------------------------------------
 
 
 def test_importances_are_shares_of_the_gain(fitted):
@@ -193,7 +195,8 @@ def test_importance_goes_to_the_feature_that_matters(make):
 def test_gain_is_the_fall_of_the_quadratic_model():
     # Two equal halves parted by one split, from zero scores: g = +-1/2, h = 1/4, G^2 / H each.
     X, y = np.arange(8.0).reshape(-1, 1), np.repeat([0, 1], 4)
-    model = LogitBoostClassifier(n_estimators=1, max_leaf_nodes=2, init="zero").fit(X, y).model_
+    parameters = {"max_leaf_nodes": 2, "min_samples_leaf": 1, "init": "zero"}
+    model = LogitBoostClassifier(n_estimators=1, **parameters).fit(X, y).model_
     assert model.threshold[0] == 3.5
     assert model.gain[0] == pytest.approx(2 * (4 * 0.5) ** 2 / (4 * 0.25))
 
@@ -205,7 +208,7 @@ def test_importances_without_a_split_are_zeros(make):
     np.testing.assert_array_equal(importances, [0.0, 0.0])
 
 
-# --- limits of growth ----------------------------------------------------------------------------------
+# --- limits of growth -------------------------------------------------------------------------
 
 
 def leaves_and_depths(model):
@@ -272,11 +275,11 @@ def test_auto_leaves_grow_with_classes_and_rows():
 
 def test_auto_leaves_are_used():
     X, y = np.random.default_rng(0).normal(size=(400, 3)), np.arange(400) % 4
-    model = AOSOLogitBoostClassifier(n_estimators=1).fit(X, y).model_
+    model = AOSOLogitBoostClassifier(n_estimators=1, min_samples_leaf=1).fit(X, y).model_
     assert next(leaves_and_depths(model))[0] == auto_leaves(400, 4)
 
 
-# --- storage -------------------------------------------------------------------------------------------
+# --- storage ----------------------------------------------------------------------------------
 
 
 def test_pickle_holds_the_arrays_and_no_forest(fitted):

@@ -101,7 +101,7 @@ def test_other_rows_may_follow(make):
     assert model.history_["loss"][-1] == pytest.approx(losses.mean(), abs=1e-11)
 
 
-# --- what cannot be continued -----------------------------------------------------------------------
+# --- what cannot be continued -----------------------------------------------------------------
 
 
 def test_fewer_rounds_are_refused(make):
@@ -129,7 +129,7 @@ def test_new_classes_are_refused(make):
     assert model.classes_.tolist() == [0, 1]
 
 
-# --- with early stopping -------------------------------------------------------------------------------
+# --- with early stopping ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("scoring", ["loss", "accuracy"])
@@ -152,7 +152,7 @@ def test_base_class_goes_on_from_the_best_round(seed):
     """Not from the rounds after it, which early stopping has taken back."""
     X, y = table(seed, n=300, K=4, noise=0.2)
     X_val, y_val = table(seed + 50, n=100, K=4, noise=0.2)
-    settings = {"gap": 5, "learning_rate": 0.2, "max_leaf_nodes": 4}
+    settings = {"gap": 5, "learning_rate": 0.2, "max_leaf_nodes": 4, "min_samples_leaf": 1}
     model = ABCMARTClassifier(n_estimators=60, n_iter_no_change=20, warm_start=True, **settings)
     model.fit(X, y, X_val=X_val, y_val=y_val)
     assert 0 < model.n_iter_ < 60

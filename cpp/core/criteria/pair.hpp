@@ -21,7 +21,8 @@ struct Pair {
 // Sums nearer than rounding are ties; ties go to the lowest class.
 inline constexpr double kPairTie = 1e-6;
 
-// `cross(r, k)` gives H_rk. Since H_rk is not negative, (G_r - G_k)^2 / (H_r + H_k) bounds the gain, so few classes need their H_rk.
+// `cross(r, k)` gives H_rk. Since H_rk is not negative, (G_r - G_k)^2 / (H_r + H_k) bounds the
+// gain, so few classes need their H_rk.
 template <class Cross>
 Pair choose_pair(const ClassSums& sums, Cross cross) {
   const auto n = static_cast<int>(sums.g.size());

@@ -28,10 +28,9 @@ def largest(x: Array, slack: float) -> int:
 
 def node_pair(grower: Grower, r: Array, p: Array, rows: Array) -> tuple[int, int]:
     """The pair (r, s) of a node: the steepest class, and the partner with the largest gain."""
-    steepest = 2.0 ** np.floor(1 + np.log2((r * (1 - p)).max() * grower.w.max()))  # of all rows
-    noise = TIE * len(rows) * steepest
     w, r, p = grower.w[rows], r[rows], p[rows]
     G, H = w @ (r - p), w @ (p * (1 - p))  # (K,) each
+    noise = TIE * H.sum()  # differences of G that mean nothing
     if np.ptp(G) <= noise:  # at the root of a first round from the priors all G_k are zero:
         up, gain = largest(H, TIE * H.max()), H.copy()  # the two least certain classes
     else:

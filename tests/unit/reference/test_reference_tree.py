@@ -8,28 +8,40 @@ from hypothesis import strategies as st
 from edgewise.reference._tree import Grower, first_of_the_best
 
 
+def thresholds_of(x):
+    """Midpoints of all values of a feature, then +inf, which parts values from missing ones."""
+    values = np.unique(x[~np.isnan(x)])
+    return [*(values[:-1] + (values[1:] - values[:-1]) / 2), np.inf]
+
+
+def candidates(X, rows):
+    """(feature, threshold, missing_left, goes_left) of every way to part the rows, in order."""
+    for j in range(X.shape[1]):
+        x = X[rows, j]
+        for missing_left in (False, True):
+            for threshold in thresholds_of(X[:, j]):
+                if np.isfinite(threshold) and not (x <= threshold).any() & (x > threshold).any():
+                    continue
+                left = np.where(np.isnan(x), missing_left, x <= threshold)
+                yield j, threshold, missing_left, left
+
+
 def split_by_brute_force(X, rows, a, b, w, min_samples_leaf):
     """(gain, feature, threshold, missing_left, goes_left) of a node, or None.
 
     Parts the rows by every threshold in turn; a, b, w are such that sums are exact.
     """
     A, B = w[rows] * a, w[rows] * b
-    best, best_score, thresholds = None, 0.0, []
-    for j in range(X.shape[1]):
-        x, values = X[rows, j], np.unique(X[~np.isnan(X[:, j]), j])
-        thresholds.append([*(values[:-1] + (values[1:] - values[:-1]) / 2), np.inf])
-        for missing_left in (False, True):  # ties: missing values to the right, the lowest cut
-            for threshold in thresholds[j]:
-                left = np.where(np.isnan(x), missing_left, x <= threshold)
-                if np.isfinite(threshold) and not (x <= threshold).any() & (x > threshold).any():
-                    continue
-                if min(left.sum(), (~left).sum()) < min_samples_leaf:
-                    continue
-                if B[left].sum() <= 0 or B[~left].sum() <= 0:
-                    continue
-                score = A[left].sum() ** 2 / B[left].sum() + A[~left].sum() ** 2 / B[~left].sum()
-                if score > best_score * (1 + 1e-7):
-                    best, best_score = (j, threshold, missing_left, left), score
+    best, best_score = None, 0.0
+    for candidate in candidates(X, rows):
+        left = candidate[-1]
+        if min(left.sum(), (~left).sum()) < min_samples_leaf:
+            continue
+        if B[left].sum() <= 0 or B[~left].sum() <= 0:
+            continue
+        score = A[left].sum() ** 2 / B[left].sum() + A[~left].sum() ** 2 / B[~left].sum()
+        if score > best_score * (1 + 1e-7):
+            best, best_score = candidate, score
     gain = best_score - A.sum() ** 2 / max(B.sum(), 1e-300)
     if best is None or gain <= 1e-10 * best_score:
         return None
@@ -37,7 +49,7 @@ def split_by_brute_force(X, rows, a, b, w, min_samples_leaf):
     x = X[rows, j]
     if np.isfinite(threshold):  # the middle one of the thresholds that part the values alike
         below = (x <= threshold).sum()
-        alike = [t for t in thresholds[j][:-1] if (x <= t).sum() == below]
+        alike = [t for t in thresholds_of(X[:, j])[:-1] if (x <= t).sum() == below]
         threshold = alike[(len(alike) - 1) // 2]
     if not np.isnan(x).any():
         missing_left = left.sum() >= (~left).sum()
