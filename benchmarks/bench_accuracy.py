@@ -7,6 +7,8 @@ after its last round, with the same setting on every data set.
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+import numpy as np
+
 from . import datasets, report
 from .contenders import contender
 
@@ -58,7 +60,14 @@ def _entry(name: str, data: datasets.Split, args: Namespace) -> dict[str, Any]:
         "least_errors": int(errors.min()),
         "last_errors": int(errors[-1]),
         "fit_seconds": fitted.seconds,
+        "curve": _curve(errors, chosen.times_by_round(fitted)),
     }
+
+
+def _curve(errors: Any, seconds: Any) -> list[list[float]]:
+    """Some points (round, seconds so far, errors) for a picture, denser at the beginning."""
+    rounds = np.unique(np.geomspace(1, len(errors), 60).round().astype(int))
+    return [[int(m), round(float(seconds[m - 1]), 4), int(errors[m - 1])] for m in rounds]
 
 
 def _setting(name: str, args: Namespace) -> dict[str, Any]:

@@ -23,7 +23,7 @@ namespace edgewise {
 struct Block {
   int first, last;
   std::uint32_t base;                  // = offset[first]; entries are relative to it
-  std::vector<std::uint64_t> start;    // sparse: (n_rows + 1)
+  std::vector<std::uint32_t> start;    // sparse: (n_rows + 1)
   std::vector<std::uint16_t> entries;  // sparse
 };
 
@@ -32,6 +32,7 @@ struct BinnedData {
   int n_features = 0;
   Cuts cuts;
   std::vector<std::uint32_t> offset;  // (n_features + 1)
+  std::uint32_t stride = 0;           // places of every feature, if all are given as many; else 0
   std::vector<Code> usual;            // (n_features): most frequent bin
   bool sparse = false;
   std::vector<Block> blocks;

@@ -68,7 +68,9 @@ struct Threshold {
       : g(at_least_one(share * sum_g / static_cast<double>(n))),
         h(at_least_one(share * sum_h / static_cast<double>(n))) {}
 
-  bool operator()(Packed v) const { return std::abs(gradient(v)) >= g || hessian(v) >= h; }
+  bool operator()(Packed v) const {  // without branches: the answer is hard to foresee
+    return (std::abs(gradient(v)) >= g) | (hessian(v) >= h);
+  }
 
  private:
   static std::int32_t at_least_one(double x) { return x < 1.0 ? 1 : static_cast<std::int32_t>(x); }

@@ -32,6 +32,8 @@ struct CountedBin {
   bool empty() const { return sum[1] == 0; }
 };
 
+inline constexpr std::size_t kAhead = 12;  // rows fetched before they are needed
+
 template <class Bin>
 Bin difference(Bin a, Bin b) {
   a -= b;
@@ -48,46 +50,54 @@ void naive_histogram(const BinnedData& data, const Row* rows, const Packed* stat
           Bin::row(stats[i]);
 }
 
+// Dense layout: one block of features.
+template <class Bin>
+void add_dense_block(const BinnedData& data, const Block& block, const Row* rows,
+                     const Packed* stats, std::size_t n, Bin* __restrict places) {
+  const auto d = static_cast<std::size_t>(data.n_features);
+  const auto width = static_cast<std::size_t>(block.last - block.first);
+  const std::size_t stride = data.stride;
+  const Code* codes = data.codes.data() + block.first;
+  const std::uint32_t* offset = data.offset.data() + block.first;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kAhead < n) __builtin_prefetch(codes + rows[i + kAhead] * d);
+    const Bin v = Bin::row(stats[i]);
+    const Code* row = codes + rows[i] * d;
+    if (stride) {
+      Bin* place = places;
+      std::size_t f = 0;
+      for (; f + 4 <= width; f += 4, place += 4 * stride) {
+        place[row[f]] += v;
+        place[stride + row[f + 1]] += v;
+        place[2 * stride + row[f + 2]] += v;
+        place[3 * stride + row[f + 3]] += v;
+      }
+      for (; f < width; ++f, place += stride) place[row[f]] += v;
+    } else {
+      for (std::size_t f = 0; f < width; ++f) places[offset[f] - block.base + row[f]] += v;
+    }
+  }
+}
+
 // Adds rows[i] with statistic stats[i], i < n, to `histogram` (n_places). In the sparse layout the
 // usual bins are left out: see complete_histogram.
 template <class Bin>
 void add_to_histogram(const BinnedData& data, const Row* rows, const Packed* stats, std::size_t n,
                       Bin* __restrict histogram) {
-  constexpr std::size_t kAhead = 8;  // rows fetched before they are needed
   for (const Block& block : data.blocks) {
     Bin* places = histogram + block.base;
     if (data.sparse) {
-      const std::uint64_t* start = block.start.data();
+      const std::uint32_t* start = block.start.data();
       const std::uint16_t* entries = block.entries.data();
       for (std::size_t i = 0; i < n; ++i) {
+        if (i + 2 * kAhead < n) __builtin_prefetch(start + rows[i + 2 * kAhead]);
         if (i + kAhead < n) __builtin_prefetch(entries + start[rows[i + kAhead]]);
         const Bin v = Bin::row(stats[i]);
         const std::uint16_t* end = entries + start[rows[i] + 1];
         for (const std::uint16_t* e = entries + start[rows[i]]; e < end; ++e) places[*e] += v;
       }
     } else {
-      const auto d = static_cast<std::size_t>(data.n_features);
-      const auto width = static_cast<std::size_t>(block.last - block.first);
-      const Code* codes = data.codes.data() + block.first;
-      std::uint32_t offset[1024];
-      const std::size_t known = std::min<std::size_t>(width, 1024);
-      for (std::size_t f = 0; f < known; ++f)
-        offset[f] = data.offset[static_cast<std::size_t>(block.first) + f] - block.base;
-      for (std::size_t i = 0; i < n; ++i) {
-        if (i + kAhead < n) __builtin_prefetch(codes + rows[i + kAhead] * d);
-        const Bin v = Bin::row(stats[i]);
-        const Code* row = codes + rows[i] * d;
-        std::size_t f = 0;
-        for (; f + 4 <= known; f += 4) {
-          places[offset[f] + row[f]] += v;
-          places[offset[f + 1] + row[f + 1]] += v;
-          places[offset[f + 2] + row[f + 2]] += v;
-          places[offset[f + 3] + row[f + 3]] += v;
-        }
-        for (; f < known; ++f) places[offset[f] + row[f]] += v;
-        for (; f < width; ++f)
-          places[data.offset[static_cast<std::size_t>(block.first) + f] - block.base + row[f]] += v;
-      }
+      add_dense_block(data, block, rows, stats, n, places);
     }
   }
 }

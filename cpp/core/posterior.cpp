@@ -12,6 +12,7 @@ namespace edgewise {
 namespace {
 
 constexpr std::size_t kGrain = 2048;
+constexpr std::size_t kRowsAtOnce = 64;  // their probabilities stay in the nearest cache
 constexpr double kFloor = 1e-290;  // probabilities stay normal numbers, so that a class can return
 
 // A tree's update in multiplicative form: exp(values), (n_leaves, width).
@@ -22,9 +23,20 @@ struct Factors {
   explicit Factors(const Moves& m) : moves(m), factor(m.values.size()) {
     std::transform(m.values.begin(), m.values.end(), factor.begin(), exp_portable);
   }
-  void apply(Row row, double* p) const {
+  void apply(std::size_t row, double* p) const {
     const std::size_t at = moves.leaf_of_row[row] * moves.width;
     for (std::size_t m = at; m < at + moves.width; ++m) p[moves.classes[m]] *= factor[m];
+  }
+  // Rows [begin, end) of p (.., n_classes). A tree that moves one class is the common case.
+  void apply(std::size_t begin, std::size_t end, double* p, std::size_t n_classes) const {
+    if (moves.width == 1) {
+      const std::uint16_t* leaf = moves.leaf_of_row;
+      const double* by_leaf = factor.data();
+      double* column = p + moves.classes[0];
+      for (std::size_t i = begin; i < end; ++i) column[i * n_classes] *= by_leaf[leaf[i]];
+    } else {
+      for (std::size_t i = begin; i < end; ++i) apply(i, p + i * n_classes);
+    }
   }
 };
 
@@ -50,18 +62,20 @@ inline double sum_of(const double* p, std::size_t n) {
   return ((even[0] + even[1]) + (even[2] + even[3])) + rest;
 }
 
-// Normalises one row of probabilities; returns the sum over the classes other than y.
-EDGEWISE_CLONES double normalise(double* p, std::size_t n, std::size_t y) {
-  const double inverse = 1.0 / sum_of(p, n);
-  for (std::size_t k = 0; k < n; ++k) {
-    const double value = p[k] * inverse;
-    p[k] = value > kFloor ? value : kFloor;
+// Normalises n rows of probabilities; `others` receives the sums over the classes other than y.
+EDGEWISE_CLONES void normalise(double* p, std::size_t n_classes, const Label* y, std::size_t n,
+                               double* others) {
+  for (std::size_t i = 0; i < n; ++i, p += n_classes) {
+    const double inverse = 1.0 / sum_of(p, n_classes);
+    for (std::size_t k = 0; k < n_classes; ++k) {
+      const double value = p[k] * inverse;
+      p[k] = value > kFloor ? value : kFloor;
+    }
+    const double py = p[y[i]];
+    p[y[i]] = 0.0;
+    others[i] = sum_of(p, n_classes);
+    p[y[i]] = py;
   }
-  const double py = p[y];
-  p[y] = 0.0;
-  const double others = sum_of(p, n);
-  p[y] = py;
-  return others;
 }
 
 }  // namespace
@@ -82,11 +96,9 @@ Posterior::Posterior(std::vector<Label> labels, std::vector<double> weights,
   std::vector<double> first(start.size());
   std::transform(start.begin(), start.end(), first.begin(), exp_portable);
   p_.reserve(labels_.size() * first.size());
-  for (const Label y : labels_) {
-    p_.insert(p_.end(), first.begin(), first.end());
-    double* p = p_.data() + p_.size() - first.size();
-    others_.push_back(normalise(p, first.size(), static_cast<std::size_t>(y)));
-  }
+  for (std::size_t i = 0; i < n_rows(); ++i) p_.insert(p_.end(), first.begin(), first.end());
+  others_.resize(n_rows());
+  normalise(p_.data(), first.size(), labels_.data(), n_rows(), others_.data());
   if (!by_class) return;
   by_class_.resize(p_.size());
   transpose(0, n_rows());
@@ -107,10 +119,10 @@ void Posterior::add(const std::vector<Moves>& trees, const Team& team) {
   const auto factors = factors_of(trees);
   const auto n_classes = static_cast<std::size_t>(n_classes_);
   team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t i = begin; i < end; ++i) {
-      double* p = p_.data() + i * n_classes;
-      for (const Factors& f : factors) f.apply(static_cast<Row>(i), p);
-      others_[i] = normalise(p, n_classes, static_cast<std::size_t>(labels_[i]));
+    for (std::size_t b = begin; b < end; b += kRowsAtOnce) {
+      const std::size_t e = std::min(end, b + kRowsAtOnce);
+      for (const Factors& f : factors) f.apply(b, e, p_.data(), n_classes);
+      normalise(p_.data() + b * n_classes, n_classes, &labels_[b], e - b, &others_[b]);
     }
     if (!by_class_.empty()) transpose(begin, end);
   });
@@ -151,7 +163,7 @@ double Posterior::loss_after(const std::vector<Moves>& trees, const Team& team) 
     std::int64_t sum = 0;
     for (std::size_t i = begin; i < end; ++i) {
       std::copy_n(p_.data() + i * n_classes, n_classes, p.data());
-      for (const Factors& f : factors) f.apply(static_cast<Row>(i), p.data());
+      for (const Factors& f : factors) f.apply(i, p.data());
       const double py =
           std::max(p[static_cast<std::size_t>(labels_[i])] / sum_of(p.data(), n_classes), kFloor);
       sum += to_integer(-log_portable(py) * weight(static_cast<Row>(i)) * unit);

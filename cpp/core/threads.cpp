@@ -225,12 +225,15 @@ void Team::range(std::size_t n, std::size_t grain,
 }
 
 void Team::poll() const {
+  if (stopped_->load(std::memory_order_relaxed)) throw Interrupted();
   if (!interrupted_) return;
   thread_local auto last = std::chrono::steady_clock::now();
   const auto now = std::chrono::steady_clock::now();
   if (now - last < std::chrono::milliseconds(50)) return;
   last = now;
-  if (interrupted_()) throw Interrupted();
+  if (!interrupted_()) return;
+  stopped_->store(true);
+  throw Interrupted();
 }
 
 }  // namespace edgewise

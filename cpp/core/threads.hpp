@@ -5,8 +5,10 @@
 // takes which chunk: kernels add integers, or write to places of their own.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <stdexcept>
 #include <utility>
 
@@ -21,13 +23,16 @@ struct Interrupted : std::runtime_error {
 int available_cpus();
 
 // A share of the pool: up to `n_threads` threads, the caller among them. `interrupted` is asked by
-// the calling thread now and then; when it returns true the job stops and Interrupted is thrown.
+// the calling thread now and then; when it returns true all threads of the team stop at their next
+// poll and Interrupted is thrown.
 class Team {
  public:
   using Interrupt = std::function<bool()>;
 
   explicit Team(int n_threads, Interrupt interrupted = nullptr)
-      : n_threads_(n_threads < 1 ? 1 : n_threads), interrupted_(std::move(interrupted)) {}
+      : n_threads_(n_threads < 1 ? 1 : n_threads),
+        interrupted_(std::move(interrupted)),
+        stopped_(std::make_shared<std::atomic<bool>>(false)) {}
 
   int size() const { return n_threads_; }
 
@@ -38,8 +43,13 @@ class Team {
   void range(std::size_t n, std::size_t grain,
              const std::function<void(std::size_t, std::size_t, int)>& body) const;
 
-  // The thread in `slot` alone. Slot 0 is the calling thread, which goes on asking for interrupts.
-  Team alone(int slot) const { return Team(1, slot == 0 ? interrupted_ : nullptr); }
+  // The thread in `slot` alone. Slot 0 is the calling thread, which goes on asking for interrupts;
+  // the others hear of them from it.
+  Team alone(int slot) const {
+    Team team(1, slot == 0 ? interrupted_ : nullptr);
+    team.stopped_ = stopped_;
+    return team;
+  }
 
   // Throws Interrupted if the user asked to stop; cheap enough for inner loops.
   void poll() const;
@@ -47,6 +57,7 @@ class Team {
  private:
   int n_threads_;
   Interrupt interrupted_;
+  std::shared_ptr<std::atomic<bool>> stopped_;
 };
 
 }  // namespace edgewise

@@ -172,8 +172,9 @@ def encode(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
         codes, unknown = np.zeros(len(y), dtype=int), np.ones(len(y), dtype=bool)
     if np.any(unknown):
         raise InvalidDataError(
-            f"{name} holds the label {y[int(np.argmax(unknown))]!r}, which does not occur in the "
-            f"training labels {list(classes[:10])}{'...' if len(classes) > 10 else ''}."
+            f"{name} holds the label {y[int(np.argmax(unknown))]}, which does not occur in the "
+            f"training labels {', '.join(map(str, classes[:10]))}"
+            f"{', ...' if len(classes) > 10 else ''}."
         )
     return codes.astype(np.int32)
 
@@ -187,6 +188,7 @@ def weights(
     w = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if class_weight is not None:
         w = w * compute_sample_weight(class_weight, y)
+        name += " times class_weight"
     if np.any(w < 0):
         raise InvalidDataError(
             f"{name} must not be negative. Got {w.min():g} in row {int(np.argmin(w))}."
@@ -203,7 +205,7 @@ def need_two_classes(classes: NDArray[Any], owner: str) -> None:
     if len(classes) < 2:
         raise InvalidDataError(
             f"{owner} needs rows of at least two classes (rows of weight zero do not count). "
-            f"Got one class only: {classes[0]!r}."
+            f"Got one class only: {classes[0]}."
         )
 
 

@@ -46,7 +46,7 @@ def real(low: float, high: float = math.inf, *, high_open: bool = False) -> Rule
 
 def one_of(*allowed: Any) -> Rule:
     return (
-        lambda v: any(type(v) is type(a) and v == a for a in allowed),
+        lambda v: any(isinstance(v, type(a)) and v == a for a in allowed),
         "one of " + ", ".join(repr(a) for a in allowed),
     )
 

@@ -305,7 +305,7 @@ def test_missing_values_of_every_float_type(dtype):
 
 
 def test_readable_matrices_are_not_copied():
-    for dtype in "f4 f8 i1 i2 i4 i8 u1 u2 u4 u8".split():
+    for dtype in "f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 ?".split():
         X = np.zeros((6, 4), dtype=dtype)
         for view in (X, X.T, X[::2, ::-1], np.broadcast_to(X[:1], (6, 4))):
             assert np.shares_memory(_input._readable(view), X)

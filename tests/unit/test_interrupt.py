@@ -113,8 +113,8 @@ def test_fit_of_many_short_rounds(child, name, n_rows, n_jobs):
     ("name", "n_rows", "n_classes", "parameters"),
     [
         ("ABCLogitBoostClassifier", 40_000, 60, {"search": "exhaustive"}),  # 1770 trees a round
-        ("LogitBoostClassifier", 400_000, 3, {"max_leaf_nodes": None}),
-        ("AOSOLogitBoostClassifier", 400_000, 3, {"max_leaf_nodes": None}),
+        ("LogitBoostClassifier", 800_000, 4, {"max_leaf_nodes": None, "min_samples_leaf": 1}),
+        ("AOSOLogitBoostClassifier", 800_000, 4, {"max_leaf_nodes": None, "min_samples_leaf": 1}),
     ],
 )
 def test_round_of_several_seconds(child, name, n_rows, n_classes, parameters, n_jobs):
