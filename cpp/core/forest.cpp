@@ -10,8 +10,15 @@
 namespace edgewise {
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 64;
-constexpr std::size_t kAbreast = 8;  // rows that walk a tree side by side
+constexpr std::uint32_t kAbreast = 8;  // rows that walk a tree side by side
+
+// Rows walked together through tree after tree: their values stay in a near cache while the trees,
+// which may be many megabytes, pass by once.
+std::size_t rows_at_once(std::size_t width) {
+  constexpr std::size_t kBytes = 1 << 16;
+  return std::clamp<std::size_t>(kBytes / (sizeof(double) * std::max<std::size_t>(width, 1)), 64,
+                                 1024);
+}
 
 EDGEWISE_CLONES void softmax_row(double* s, std::size_t n) {
   double largest = s[0];
@@ -24,19 +31,24 @@ EDGEWISE_CLONES void softmax_row(double* s, std::size_t n) {
 
 }  // namespace
 
-// A block of rows as doubles, padded to whole groups of kAbreast.
+// A block of rows as doubles in groups of kAbreast: (group, feature, row of the group). A walk then
+// finds a value at a fixed distance from its feature's place, whatever its row.
 struct Forest::Rows {
-  std::vector<double> values;
+  std::vector<double> values, by_row;
   std::size_t n = 0, width = 0;
   bool missing = false;
 
   void load(const Matrix& x, std::size_t begin, std::size_t end) {
     n = end - begin;
     width = x.cols;
-    const std::size_t padded = (n + kAbreast - 1) / kAbreast * kAbreast;
-    values.assign(padded * width, 0.0);
-    x.rows_of(begin, end, values.data());
-    missing = std::any_of(values.begin(), values.end(), [](double v) { return std::isnan(v); });
+    by_row.resize(n * width);
+    x.rows_of(begin, end, by_row.data());
+    missing = std::any_of(by_row.begin(), by_row.end(), [](double v) { return std::isnan(v); });
+    values.assign((n + kAbreast - 1) / kAbreast * kAbreast * width, 0.0);
+    for (std::size_t i = 0; i < n; ++i) {
+      double* group = values.data() + i / kAbreast * kAbreast * width + i % kAbreast;
+      for (std::size_t f = 0; f < width; ++f) group[f * kAbreast] = by_row[i * width + f];
+    }
   }
 };
 
@@ -72,8 +84,8 @@ Forest::Forest(const ForestArrays& a)
       if (is_leaf) missing_left_[i] = 1;
       nodes_[i] = {
           is_leaf ? std::numeric_limits<double>::infinity() : a.threshold[i],
-          is_leaf ? 0 : a.feature[i],
-          static_cast<std::int32_t>(is_leaf ? i : root + static_cast<std::size_t>(a.left[i]))};
+          is_leaf ? 0u : static_cast<std::uint32_t>(a.feature[i]) * kAbreast,
+          static_cast<std::uint32_t>(is_leaf ? i : root + static_cast<std::size_t>(a.left[i]))};
     }
     trees_.push_back(
         {static_cast<std::uint32_t>(root), depth_from(a, t), a.width[t], a.value_start[t]});
@@ -94,54 +106,72 @@ int Forest::depth_from(const ForestArrays& a, std::size_t t) const {
   return deepest;
 }
 
+// Several walks side by side keep the processor busy while each waits for its next node. Their
+// places are kept in registers, hence the copy at the end.
 template <bool kMissing>
-void Forest::descend(const TreeAt& tree, const double* x, std::size_t width,
-                     std::uint32_t* at) const {
+void Forest::descend(const TreeAt& tree, const double* group, std::uint32_t* out) const {
   const Node* nodes = nodes_.data();
-  std::fill(at, at + kAbreast, tree.root);
+  std::uint32_t at[kAbreast];
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < kAbreast; ++i) at[i] = tree.root;
   for (int step = 0; step < tree.depth; ++step) {
+#pragma GCC unroll 8
     for (std::size_t i = 0; i < kAbreast; ++i) {
       const Node& node = nodes[at[i]];
-      const double value = x[i * width + static_cast<std::size_t>(node.feature)];
+      const double value = group[node.place + i];
       bool right = value > node.threshold;
       if constexpr (kMissing) right = std::isnan(value) ? !missing_left_[at[i]] : right;
-      at[i] = static_cast<std::uint32_t>(node.left) + right;
+      at[i] = node.left + right;
     }
   }
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < kAbreast; ++i) out[i] = at[i];
 }
 
 template <class Visit>
 void Forest::walk(const Rows& rows, std::size_t first, std::size_t last, Visit visit) const {
   for (std::size_t t = first; t < last; ++t) {
-    const TreeAt& tree = trees_[t];
     for (std::size_t b = 0; b < rows.n; b += kAbreast) {
-      const double* x = rows.values.data() + b * rows.width;
+      const double* group = rows.values.data() + b * rows.width;
       std::uint32_t at[kAbreast];
       if (rows.missing) {
-        descend<true>(tree, x, rows.width, at);
+        descend<true>(trees_[t], group, at);
       } else {
-        descend<false>(tree, x, rows.width, at);
+        descend<false>(trees_[t], group, at);
       }
-      for (std::size_t i = 0; i < std::min(kAbreast, rows.n - b); ++i)
-        visit(t, tree, b + i, leaf_[at[i]]);
+      visit(t, b, std::min<std::size_t>(kAbreast, rows.n - b), at);
     }
+  }
+}
+
+void Forest::add_leaves(const TreeAt& tree, const std::uint32_t* at, std::size_t n,
+                        std::size_t n_classes, double* scores) const {
+  const auto width = static_cast<std::size_t>(tree.width);
+  const auto first = static_cast<std::size_t>(tree.values);
+  if (width == 1) {  // all leaves move the same class
+    double* column = scores + classes_[first];
+    for (std::size_t i = 0; i < n; ++i)
+      column[i * n_classes] += values_[first + static_cast<std::size_t>(leaf_[at[i]])];
+    return;
+  }
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t begin = first + static_cast<std::size_t>(leaf_[at[i]]) * width;
+    for (std::size_t m = begin; m < begin + width; ++m)
+      scores[i * n_classes + static_cast<std::size_t>(classes_[m])] += values_[m];
   }
 }
 
 void Forest::add_scores(const Matrix& x, std::size_t first, std::size_t last, int n_classes,
                         double* scores, const Team& team) const {
-  team.range(x.rows, kRowsAtOnce, [&](std::size_t begin, std::size_t end, int) {
+  const std::size_t size = rows_at_once(x.cols);
+  const auto k = static_cast<std::size_t>(n_classes);
+  team.range(x.rows, 64, [&](std::size_t begin, std::size_t end, int) {
     Rows rows;
-    for (std::size_t b = begin; b < end; b += kRowsAtOnce) {
-      rows.load(x, b, std::min(end, b + kRowsAtOnce));
-      double* out = scores + b * static_cast<std::size_t>(n_classes);
+    for (std::size_t b = begin; b < end; b += size) {
+      rows.load(x, b, std::min(end, b + size));
       walk(rows, first, last,
-           [&](std::size_t, const TreeAt& tree, std::size_t i, std::int32_t leaf) {
-             double* row = out + i * static_cast<std::size_t>(n_classes);
-             const auto at =
-                 static_cast<std::size_t>(tree.values + std::int64_t{leaf} * tree.width);
-             for (std::size_t m = at; m < at + static_cast<std::size_t>(tree.width); ++m)
-               row[classes_[m]] += values_[m];
+           [&](std::size_t t, std::size_t i, std::size_t n, const std::uint32_t* at) {
+             add_leaves(trees_[t], at, n, k, scores + (b + i) * k);
            });
     }
   });
@@ -149,13 +179,16 @@ void Forest::add_scores(const Matrix& x, std::size_t first, std::size_t last, in
 
 void Forest::apply(const Matrix& x, std::size_t first, std::size_t last, std::int32_t* leaves,
                    const Team& team) const {
-  team.range(x.rows, kRowsAtOnce, [&](std::size_t begin, std::size_t end, int) {
+  const std::size_t size = rows_at_once(x.cols);
+  team.range(x.rows, 64, [&](std::size_t begin, std::size_t end, int) {
     Rows rows;
-    for (std::size_t b = begin; b < end; b += kRowsAtOnce) {
-      rows.load(x, b, std::min(end, b + kRowsAtOnce));
-      walk(rows, first, last, [&](std::size_t t, const TreeAt&, std::size_t i, std::int32_t leaf) {
-        leaves[(b + i) * (last - first) + (t - first)] = leaf;
-      });
+    for (std::size_t b = begin; b < end; b += size) {
+      rows.load(x, b, std::min(end, b + size));
+      walk(rows, first, last,
+           [&](std::size_t t, std::size_t i, std::size_t n, const std::uint32_t* at) {
+             for (std::size_t j = 0; j < n; ++j)
+               leaves[(b + i + j) * (last - first) + (t - first)] = leaf_[at[j]];
+           });
     }
   });
 }

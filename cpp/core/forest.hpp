@@ -59,8 +59,8 @@ class Forest {
   // A leaf points at itself with an infinite threshold, so a walk needs no test for leaves.
   struct Node {
     double threshold;
-    std::int32_t feature;
-    std::int32_t left;  // place of the left child, or of the leaf itself
+    std::uint32_t place;  // of the feature in a group of rows
+    std::uint32_t left;   // place of the left child, or of the leaf itself
   };
   struct TreeAt {
     std::uint32_t root;
@@ -71,9 +71,13 @@ class Forest {
   struct Rows;
 
   int depth_from(const ForestArrays& a, std::size_t t) const;
-  // Leads kAbreast rows of x (.., width) to their leaves.
+  // Leads a group of rows to their leaves.
   template <bool kMissing>
-  void descend(const TreeAt& tree, const double* x, std::size_t width, std::uint32_t* at) const;
+  void descend(const TreeAt& tree, const double* group, std::uint32_t* at) const;
+  // Adds the values of the leaves at n places to as many rows of scores.
+  void add_leaves(const TreeAt& tree, const std::uint32_t* at, std::size_t n, std::size_t n_classes,
+                  double* scores) const;
+  // Calls visit(tree, first row, number of rows, their leaves' places) for every tree and group.
   template <class Visit>
   void walk(const Rows& rows, std::size_t first, std::size_t last, Visit visit) const;
 
