@@ -102,6 +102,9 @@ std::vector<std::int64_t> histogram_of(const BinnedData& data, const In<std::uin
 }  // namespace
 
 NB_MODULE(_core, m) {
+  // Models that live until the interpreter ends are not leaks worth a message.
+  nb::set_leak_warnings(false);
+
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
