@@ -5,7 +5,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
-from matplotlib.ticker import ScalarFormatter
+from matplotlib.ticker import NullFormatter
 
 HERE = Path(__file__).parent
 TARGET = HERE.parent / "docs" / "images" / "race.png"
@@ -16,7 +16,7 @@ LOOKS = {
     "catboost": ("CatBoost", "#b08a1e", 1.5),
     "sklearn-hgb": ("scikit-learn HGB", "#7a5aa6", 1.5),
 }
-SHOWN = ["letter", "pendigits", "isolet"]
+SHOWN = {"letter": "Letter", "pendigits": "Pendigits", "usps": "USPS"}
 
 
 def main() -> None:
@@ -39,10 +39,11 @@ def draw(ax: plt.Axes, result: dict) -> None:
         ax.plot(seconds, errors, color=colour, linewidth=width, label=label)
     least = min(entry["least_errors"] for entry in result["entries"])
     ax.set(xscale="log", yscale="log", ylim=(0.9 * least, 8 * least), xlabel="seconds of training")
-    ax.set_title(f"{result['data'].capitalize()} ({result['test_rows']} test rows)", fontsize=10)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(ScalarFormatter())
-        axis.set_minor_formatter(ScalarFormatter())
+    ax.set_title(f"{SHOWN[result['data']]} ({result['test_rows']} test rows)", fontsize=10)
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_formatter("{x:g}")
     ax.tick_params(which="both", labelsize=7)
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(alpha=0.25)
