@@ -43,7 +43,6 @@ class Posterior {
   Label label(Row row) const { return labels_[row]; }
   double weight(Row row) const { return weights_.empty() ? 1.0 : weights_[row]; }
   bool weighted() const { return !weights_.empty(); }
-  double largest_weight() const { return largest_weight_; }
   const double* weights() const { return weights_.empty() ? nullptr : weights_.data(); }
   const double* of_row(Row row) const {
     return p_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(n_classes_);

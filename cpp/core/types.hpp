@@ -57,9 +57,6 @@ struct Tree {
       if (v > 1e-10 || v < -1e-10) return false;
     return true;
   }
-  std::int32_t n_leaves() const {
-    return width == 0 ? 0 : static_cast<std::int32_t>(classes.size()) / width;
-  }
 };
 
 inline constexpr int kMaxLeaves = std::numeric_limits<std::uint16_t>::max();
