@@ -1,10 +1,5 @@
 // The Python face of the core: types in, types out, errors translated. No arithmetic here.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
+#include "bindings.hpp"
 
 #include "core/binned.hpp"
 #include "core/class_trees.hpp"
@@ -14,60 +9,11 @@
 #include "core/pair_tree.hpp"
 #include "core/posterior.hpp"
 
-namespace nb = nanobind;
 using namespace nb::literals;
 using namespace edgewise;
+using namespace edgewise::bindings;
 
 namespace {
-
-using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
-template <class T>
-using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using InOutScores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using NoGil = nb::call_guard<nb::gil_scoped_release>;
-
-Kind kind_of(nb::dlpack::dtype t) {
-  if (t == nb::dtype<float>()) return Kind::f32;
-  if (t == nb::dtype<double>()) return Kind::f64;
-  if (t == nb::dtype<std::int8_t>()) return Kind::i8;
-  if (t == nb::dtype<std::int16_t>()) return Kind::i16;
-  if (t == nb::dtype<std::int32_t>()) return Kind::i32;
-  if (t == nb::dtype<std::int64_t>()) return Kind::i64;
-  if (t == nb::dtype<std::uint8_t>()) return Kind::u8;
-  if (t == nb::dtype<std::uint16_t>()) return Kind::u16;
-  if (t == nb::dtype<std::uint32_t>()) return Kind::u32;
-  if (t == nb::dtype<std::uint64_t>()) return Kind::u64;
-  throw std::invalid_argument("the matrix must hold real numbers of at most 64 bits");
-}
-
-Matrix matrix(const AnyMatrix& x) {
-  return {x.data(), x.shape(0), x.shape(1), x.stride(0), x.stride(1), kind_of(x.dtype())};
-}
-
-// Signals are handled by Python's main thread; elsewhere CheckSignals answers 0.
-bool interrupted() {
-  nb::gil_scoped_acquire gil;
-  return PyErr_CheckSignals() != 0;
-}
-
-Team team_of(int n_threads) { return Team(n_threads, interrupted); }
-
-template <class T>
-auto to_numpy(std::vector<T> values) {
-  auto* owner = new std::vector<T>(std::move(values));
-  nb::capsule deleter(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(owner->data(), {owner->size()}, deleter);
-}
-
-template <class T>
-std::span<const T> view(const In<T>& a) {
-  return {a.data(), a.size()};
-}
-
-template <class T>
-std::vector<T> copy(const In<T>& a) {
-  return {a.data(), a.data() + a.size()};
-}
 
 std::vector<Moves> moves_of(const std::vector<Tree*>& trees) {
   std::vector<Moves> moves;
@@ -112,8 +58,6 @@ NB_MODULE(_core, m) {
       if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
     }
   });
-
-  m.def("available_cpus", &available_cpus);
 
   nb::class_<GrowLimits>(m, "GrowLimits")
       .def(nb::init<int, int, int, double>(), "max_leaf_nodes"_a, "max_depth"_a,
@@ -301,4 +245,6 @@ NB_MODULE(_core, m) {
       [](const BinnedData& data, const In<std::uint32_t>& rows, const In<std::int64_t>& stats,
          bool naive) { return to_numpy(histogram_of(data, rows, stats, naive)); },
       "data"_a, "rows"_a, "stats"_a, "naive"_a);
+
+  bind_lab(m);
 }

@@ -1,0 +1,74 @@
+// What the binding files share: types of arguments, arrays out, threads that answer Ctrl-C.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "core/matrix.hpp"
+#include "core/threads.hpp"
+
+namespace nb = nanobind;
+
+namespace edgewise::bindings {
+
+using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using InOutScores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using NoGil = nb::call_guard<nb::gil_scoped_release>;
+
+inline Kind kind_of(nb::dlpack::dtype t) {
+  if (t == nb::dtype<float>()) return Kind::f32;
+  if (t == nb::dtype<double>()) return Kind::f64;
+  if (t == nb::dtype<std::int8_t>()) return Kind::i8;
+  if (t == nb::dtype<std::int16_t>()) return Kind::i16;
+  if (t == nb::dtype<std::int32_t>()) return Kind::i32;
+  if (t == nb::dtype<std::int64_t>()) return Kind::i64;
+  if (t == nb::dtype<std::uint8_t>()) return Kind::u8;
+  if (t == nb::dtype<std::uint16_t>()) return Kind::u16;
+  if (t == nb::dtype<std::uint32_t>()) return Kind::u32;
+  if (t == nb::dtype<std::uint64_t>()) return Kind::u64;
+  throw std::invalid_argument("the matrix must hold real numbers of at most 64 bits");
+}
+
+inline Matrix matrix(const AnyMatrix& x) {
+  return {x.data(), x.shape(0), x.shape(1), x.stride(0), x.stride(1), kind_of(x.dtype())};
+}
+
+// Signals are handled by Python's main thread; elsewhere CheckSignals answers 0.
+inline bool interrupted() {
+  nb::gil_scoped_acquire gil;
+  return PyErr_CheckSignals() != 0;
+}
+
+inline Team team_of(int n_threads) { return Team(n_threads, interrupted); }
+
+template <class T>
+auto to_numpy(std::vector<T> values) {
+  auto* owner = new std::vector<T>(std::move(values));
+  nb::capsule deleter(owner, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T, nb::ndim<1>>(owner->data(), {owner->size()}, deleter);
+}
+
+template <class T>
+std::span<const T> view(const In<T>& a) {
+  return {a.data(), a.size()};
+}
+
+template <class T>
+std::vector<T> copy(const In<T>& a) {
+  return {a.data(), a.data() + a.size()};
+}
+
+void bind_lab(nb::module_& m);
+
+}  // namespace edgewise::bindings
