@@ -15,12 +15,6 @@ using namespace edgewise::bindings;
 
 namespace {
 
-std::vector<Moves> moves_of(const std::vector<Tree*>& trees) {
-  std::vector<Moves> moves;
-  for (const Tree* tree : trees) moves.emplace_back(*tree);
-  return moves;
-}
-
 std::vector<Target> targets_of(const std::vector<std::pair<int, int>>& pairs) {
   std::vector<Target> targets;
   for (const auto& [k, base] : pairs) targets.push_back({k, base});
@@ -60,8 +54,15 @@ NB_MODULE(_core, m) {
   });
 
   nb::class_<GrowLimits>(m, "GrowLimits")
-      .def(nb::init<int, int, int, double>(), "max_leaf_nodes"_a, "max_depth"_a,
-           "min_samples_leaf"_a, "negligible"_a = GrowLimits{}.negligible);
+      .def(
+          "__init__",
+          [](GrowLimits* self, int max_leaf_nodes, int max_depth, int min_samples_leaf,
+             double negligible, std::vector<int> features) {
+            new (self) GrowLimits{max_leaf_nodes, max_depth, min_samples_leaf, negligible,
+                                  std::move(features)};
+          },
+          "max_leaf_nodes"_a, "max_depth"_a, "min_samples_leaf"_a,
+          "negligible"_a = GrowLimits{}.negligible, "features"_a = std::vector<int>{});
 
   nb::class_<BinnedData>(m, "BinnedData")
       .def(
@@ -101,6 +102,8 @@ NB_MODULE(_core, m) {
           "classes", [](const Tree& t) { return to_numpy(t.classes); }, nb::rv_policy::move)
       .def_prop_ro(
           "values", [](const Tree& t) { return to_numpy(t.values); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "sums", [](const Tree& t) { return to_numpy(t.sums); }, nb::rv_policy::move)
       .def_prop_ro(
           "leaf_of_row", [](const Tree& t) { return to_numpy(t.leaf_of_row); },
           nb::rv_policy::move);
@@ -246,5 +249,6 @@ NB_MODULE(_core, m) {
          bool naive) { return to_numpy(histogram_of(data, rows, stats, naive)); },
       "data"_a, "rows"_a, "stats"_a, "naive"_a);
 
+  bind_votes(m);
   bind_lab(m);
 }

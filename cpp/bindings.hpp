@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/matrix.hpp"
+#include "core/posterior.hpp"
 #include "core/threads.hpp"
 
 namespace nb = nanobind;
@@ -69,6 +70,13 @@ std::vector<T> copy(const In<T>& a) {
   return {a.data(), a.data() + a.size()};
 }
 
+inline std::vector<Moves> moves_of(const std::vector<Tree*>& trees) {
+  std::vector<Moves> moves;
+  for (const Tree* tree : trees) moves.emplace_back(*tree);
+  return moves;
+}
+
+void bind_votes(nb::module_& m);
 void bind_lab(nb::module_& m);
 
 }  // namespace edgewise::bindings

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -25,7 +26,7 @@ struct Split {
   bool found() const { return feature >= 0; }
 };
 
-// What limits a tree. `max_leaf_nodes` and `max_depth` of 0 mean unlimited.
+// What limits a tree. `max_leaf_nodes` and `max_depth` of 0 mean unlimited, no `features` all.
 struct GrowLimits {
   int max_leaf_nodes = 20;
   int max_depth = 0;
@@ -33,6 +34,14 @@ struct GrowLimits {
   // Rows whose gradient and Hessian are both below this share of the mean take no part in the
   // search for splits (but in leaf values) and do not count for min_samples_leaf.
   double negligible = 1.0 / 64;
+  std::vector<int> features;  // those that may be split, ascending
+
+  std::vector<int> allowed(int n_features) const {
+    if (!features.empty()) return features;
+    std::vector<int> all(static_cast<std::size_t>(n_features));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
+  }
 };
 
 // A finished tree as plain arrays. Children stand side by side: right = left + 1. A leaf has
@@ -49,6 +58,7 @@ struct Tree {
   std::vector<std::int32_t> classes;       // (n_leaves, width)
   std::vector<double> values;              // (n_leaves, width), shrinkage included
   std::vector<std::uint16_t> leaf_of_row;  // (n_rows): where training rows ended
+  std::vector<double> sums;  // (n_leaves, ..): what growers of votes leave to the round rule
 
   // A tree that found nothing to split and nothing to correct: boosting is at its end.
   bool moves_nothing() const {

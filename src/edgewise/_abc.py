@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _params as p
-from ._base import BaseBooster
 from ._grower import Engine, Tree
+from ._logistic import BaseBooster
 from .mart import MARTRule
 
 Search = int | Literal["exhaustive"]
@@ -31,6 +31,8 @@ Search = int | Literal["exhaustive"]
 
 class ABCRule:
     """One round: the K - 1 trees of the best base class."""
+
+    stop_reason: str | None = None
 
     def __init__(
         self, plain: MARTRule, search: Search, gap: int, warmup: int, base_class: int

@@ -10,11 +10,13 @@ from typing import Literal
 import numpy as np
 
 from . import _core
-from ._input import Rows, Weights
+from ._input import Matrix, Rows, Weights
+from ._model import Model
 
 Criterion = Literal["newton", "least_squares"]
 Tree = _core.Tree
 ALONE = -1  # as a base class: none
+NOTHING_LEFT = 1e-12  # mean training log loss below which rounds change nothing
 
 
 class Engine:
@@ -75,6 +77,17 @@ class Engine:
     def add(self, trees: Sequence[Tree]) -> None:
         """Moves the scores of the training rows."""
         self.posterior.add(list(trees), self.n_threads)
+
+    def replay(self, model: Model, X: Matrix) -> None:
+        """Brings the posterior to where the rounds of `model` left it."""
+        model.replay(X, self.posterior, self.n_threads)
+
+    def loss(self) -> float:
+        """Mean log loss."""
+        return float(self.class_losses().sum())
+
+    def nothing_left(self, loss: float) -> bool:
+        return loss < NOTHING_LEFT
 
     def class_losses(self) -> Weights:
         """Each class's share of the mean log loss."""

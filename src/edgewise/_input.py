@@ -9,17 +9,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from ._errors import InvalidDataError
+from ._errors import InvalidDataError, InvalidParameterError
 
 Matrix = NDArray[Any]
 Labels = NDArray[np.int32]
 Weights = NDArray[np.float64]
+Relevant = NDArray[np.bool_]
 
 _READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 
@@ -28,12 +30,22 @@ class Rows(NamedTuple):
     """Rows to learn from or to validate on."""
 
     X: Matrix  # (n, d)
-    codes: Labels  # (n): place of the label among the classes
+    codes: Labels  # (n): place of the label among the classes; zeros if there may be several
     weights: Weights | None  # (n), or None where all rows weigh the same
+    relevant: Relevant | None = (
+        None  # (n, n_labels): the labels, if several are allowed
+    )
+    costs: Weights | None = None  # (n, n_classes): what each answer costs, if given row by row
 
     def take(self, which: NDArray[Any]) -> "Rows":
-        weights = None if self.weights is None else self.weights[which]
-        return Rows(self.X[which], self.codes[which], weights)
+        return Rows(*(None if part is None else part[which] for part in self))  # type: ignore[arg-type]
+
+    def signs(self, n_classes: int) -> NDArray[np.int8]:
+        """y_il = +1 if row i has label l, else -1: (n, n_classes)"""
+        relevant = self.relevant
+        if relevant is None:
+            relevant = self.codes[:, np.newaxis] == np.arange(n_classes)
+        return np.where(relevant, np.int8(1), np.int8(-1))
 
     def without_negligible(self) -> "Rows":
         """Drops rows lighter than 2^-23 of the heaviest: the resolution of the statistics."""
@@ -59,23 +71,41 @@ class Rows(NamedTuple):
             return np.bincount(codes, minlength=n_classes).astype(np.float64)
         return np.array([math.fsum(w[codes == k]) for k in range(n_classes)])
 
+    def shares(self) -> Weights:
+        """Each row's share of the total weight."""
+        if self.weights is None:
+            return np.full(len(self.X), 1.0 / len(self.X))
+        return self.weights / math.fsum(self.weights)
+
 
 class Labelled(NamedTuple):
     """Checked input with the user's labels."""
 
     X: Matrix
-    y: NDArray[Any]
+    y: NDArray[Any]  # (n) labels, or (n, n_labels) booleans
     weights: Weights | None
+    costs: Weights | None = None
+
+    def with_costs(self, costs: Any) -> "Labelled":
+        return self._replace(costs=row_costs(costs, len(self.X)))
 
     def without_weightless(self) -> "Labelled":
         """Drops rows of weight zero."""
         if self.weights is None or self.weights.all():
             return self
         present = self.weights > 0
-        return Labelled(self.X[present], self.y[present], self.weights[present])
+        return Labelled(*(None if part is None else part[present] for part in self))  # type: ignore[arg-type]
 
     def encoded(self, classes: NDArray[Any], name: str) -> Rows:
-        return Rows(self.X, encode(classes, self.y, name), self.weights)
+        if self.y.ndim == 1:
+            return Rows(self.X, encode(classes, self.y, name), self.weights, None, self.costs)
+        if self.y.shape[1] != len(classes):
+            raise InvalidDataError(
+                f"{name} must have one column for each of the {len(classes)} labels. Got "
+                f"{self.y.shape[1]} columns."
+            )
+        nothing = np.zeros(len(self.y), dtype=np.int32)
+        return Rows(self.X, nothing, self.weights, self.y, self.costs)
 
 
 def labelled(
@@ -85,10 +115,18 @@ def labelled(
     *,
     names: tuple[str, str, str],
     reset: bool,
+    multi_label: bool,
 ) -> Labelled:
     """X, y and weights, checked; `names` are what the user calls them."""
     X = matrix(estimator, given[0], reset=reset)
-    y = labels(given[1], names[1])
+    y = indicators(given[1], names[1]) if multi_label and _is_matrix(given[1]) else None
+    if y is None:
+        y = labels(given[1], names[1])
+    elif class_weight is not None:
+        raise InvalidParameterError(
+            "The 'class_weight' parameter is for labels that exclude each other; with an indicator "
+            f"matrix as y it must be None. Got {class_weight!r}."
+        )
     if len(y) != len(X):
         raise InvalidDataError(
             f"{names[0]} and {names[1]} must have one row each per example. Got {names[0]} with "
@@ -138,6 +176,52 @@ def labels(y: ArrayLike, name: str) -> NDArray[Any]:
     return vector
 
 
+def _is_matrix(y: Any) -> bool:
+    """Whether y is an indicator matrix: two-dimensional with more than one column."""
+    if sparse.issparse(y):
+        return True
+    shape: tuple[int, ...] = np.shape(y) if y is not None else ()
+    return len(shape) == 2 and shape[1] > 1
+
+
+def indicators(y: Any, name: str) -> Relevant:
+    """An indicator matrix, dense or sparse, as booleans: row i has label l."""
+    dense = y.toarray() if sparse.issparse(y) else np.asarray(y)
+    odd = ~np.isin(dense, (0, 1))
+    if odd.any():
+        row, column = np.argwhere(odd)[0]
+        raise InvalidDataError(
+            f"The indicator matrix {name} must hold only 0 and 1. Got {dense[row, column]!r} in "
+            f"row {row}, column {column}."
+        )
+    relevant = dense.astype(bool)
+    never = np.flatnonzero(~relevant.any(axis=0))
+    if len(never) and name == "y":
+        raise InvalidDataError(
+            f"Every label of the indicator matrix y must occur in some row. Label {never[0]} never "
+            "does."
+        )
+    return np.ascontiguousarray(relevant)
+
+
+def row_costs(costs: Any, n_rows: int) -> Weights:
+    """What each answer costs, row by row: (n, n_classes), not negative."""
+    matrix = np.ascontiguousarray(costs, dtype=np.float64)
+    if matrix.ndim != 2 or len(matrix) != n_rows:
+        raise InvalidDataError(
+            f"costs must have one row for each of the {n_rows} rows of X and one column per class. "
+            f"Got an array of shape {matrix.shape}."
+        )
+    wrong = ~(matrix >= 0) | np.isinf(matrix)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise InvalidDataError(
+            "costs must be finite and not negative. Got "
+            f"{matrix[row, column]:g} in row {row}, column {column}."
+        )
+    return matrix
+
+
 def _missing(vector: NDArray[Any]) -> NDArray[np.bool_]:
     if vector.dtype.kind == "f":
         return np.asarray(~np.isfinite(vector))
@@ -153,7 +237,9 @@ def _is_missing(label: Any) -> bool:
 
 
 def classes_of(y: NDArray[Any]) -> NDArray[Any]:
-    """The distinct labels in sorted order."""
+    """The distinct labels in sorted order; the numbers of the columns of an indicator matrix."""
+    if y.ndim == 2:
+        return np.arange(y.shape[1])
     try:
         return np.unique(y)
     except TypeError:

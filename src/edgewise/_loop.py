@@ -1,7 +1,8 @@
 """The boosting loop, the same for every algorithm.
 
 A round rule says what to grow; everything else that may happen in a round (recording, watching a
-validation set, showing progress) is an object handed in.
+validation set, showing progress) is an object handed in. What a round adds to the model are items:
+trees, or classifiers of another library.
 """
 
 import time
@@ -12,23 +13,55 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._grower import Engine, Tree
 from ._input import Matrix
-from ._model import ModelBuilder, Scores
+from ._model import Scores
 from ._progress import Progress
 
-NOTHING_LEFT = 1e-12  # mean training log loss below which rounds change nothing
+
+class Engine(Protocol):
+    """The state of a fit."""
+
+    n_threads: int
+
+    def add(self, items: list[Any]) -> None:
+        """Moves the scores of the training rows."""
+
+    def replay(self, model: Any, X: Matrix) -> None:
+        """Brings the state to where a model of earlier rounds left it."""
+
+    def loss(self) -> float:
+        """The training loss that boosting lowers."""
+
+    def nothing_left(self, loss: float) -> bool:
+        """Whether further rounds would change nothing."""
 
 
 class RoundRule(Protocol):
     """One algorithm's round."""
 
-    def round(self, engine: Engine, m: int) -> list[Tree]:
-        """The trees of round m (from 0). The loop adds them to the scores."""
+    @property
+    def stop_reason(self) -> str | None:
+        """Set by the round after which there is nothing more to do."""
+
+    def round(self, engine: Any, m: int) -> list[Any]:
+        """The items of round m (from 0). The loop adds them to the scores."""
 
     def story(self) -> dict[str, float]:
         """What the algorithm tells of its last round, for ``history_``."""
+
+
+class Builder(Protocol):
+    """Collects the items of the rounds into a model."""
+
+    @property
+    def n_rounds(self) -> int: ...
+
+    def append(self, items: list[Any]) -> None: ...
+
+    def add_scores(self, items: list[Any], X: Matrix, scores: Scores, n_threads: int) -> None:
+        """Adds the outputs of `items` on X to scores (n, n_classes)."""
+
+    def model(self) -> Any: ...
 
 
 class History:
@@ -65,9 +98,10 @@ class Stopper:
         self.best_round = 0  # rounds of this fit kept
         self.best_score = self.last_score = score(scores)
 
-    def watch(self, trees: list[Tree], n_rounds: int) -> bool:
-        """Takes the trees of a round in; says whether to stop."""
-        _core.add_tree_scores(trees, self._X, self.scores, self._n_threads)
+    def watch(self, builder: Builder, items: list[Any]) -> bool:
+        """Takes the items of a round in; says whether to stop."""
+        builder.add_scores(items, self._X, self.scores, self._n_threads)
+        n_rounds = builder.n_rounds
         self.last_score = self._score(self.scores)
         if self.last_score > self.best_score:
             self.best_score, self.best_round = self.last_score, n_rounds
@@ -77,30 +111,37 @@ class Stopper:
 def boost(
     rule: RoundRule,
     engine: Engine,
-    builder: ModelBuilder,
+    builder: Builder,
     rounds: range,
     stopper: Stopper | None,
     progress: Progress,
-) -> History:
-    """Boosts until the rounds are used up, nothing is left to learn, or the stopper says so."""
+) -> tuple[dict[str, NDArray[Any]], str]:
+    """Boosts until the rounds are used up or there is a reason to stop; history and reason."""
     history = History()
-    loss = float(engine.class_losses().sum())
+    reason = "all rounds done"
+    loss = engine.loss()
     begin = time.perf_counter()
     for m in rounds:
-        if loss < NOTHING_LEFT:
+        if engine.nothing_left(loss):
+            reason = "nothing left to learn"
             break
-        trees = rule.round(engine, m)
-        if all(tree.moves_nothing for tree in trees):
+        items = rule.round(engine, m)
+        if all(item.moves_nothing for item in items):
+            reason = rule.stop_reason or "no tree improves the loss"
             break
-        engine.add(trees)
-        builder.append(trees)
-        loss = float(engine.class_losses().sum())
+        engine.add(items)
+        builder.append(items)
+        loss = engine.loss()
         history.record(loss=loss, seconds=time.perf_counter() - begin, **rule.story())
         progress.update(builder.n_rounds, f"loss {loss:.5f}")
         if stopper is not None:
-            stop = stopper.watch(trees, builder.n_rounds)
+            stop = stopper.watch(builder, items)
             history.record(validation_score=stopper.last_score)
             if stop:
+                reason = "early stopping"
                 break
+        if rule.stop_reason:
+            reason = rule.stop_reason
+            break
     progress.close()
-    return history
+    return history.arrays(), reason

@@ -41,6 +41,10 @@ class Model:
         return len(self.round_start) - 1
 
     @property
+    def n_trees(self) -> int:
+        return len(self.width)
+
+    @property
     def n_classes(self) -> int:
         return len(self.start)
 
@@ -137,6 +141,12 @@ class ModelBuilder:
     def append(self, trees: list[_core.Tree]) -> None:
         self._store.append(trees)
         self._round_start.append(self._round_start[-1] + len(trees))
+
+    def add_scores(
+        self, trees: list[_core.Tree], X: Matrix, scores: Scores, n_threads: int
+    ) -> None:
+        """Adds the trees' leaf values on X to scores (n, n_classes)."""
+        _core.add_tree_scores(trees, X, scores, n_threads)
 
     def model(self) -> Model:
         return Model(

@@ -5,19 +5,23 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
-from ._input import Labels, Weights
+from ._input import Rows
 from ._model import Scores
+
+Link = Callable[[Scores], Scores]  # from scores to probabilities
+TINY = 1e-300  # the smallest probability whose logarithm counts
 
 
 class _Frozen(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that knows the scores of one set of rows, for scikit-learn's scorers."""
 
-    def __init__(self, classes: NDArray[Any]) -> None:
+    def __init__(self, classes: NDArray[Any], link: Link, multi_label: bool) -> None:
         self.classes = classes
+        self.link = link
+        self.multi_label = multi_label
 
     def fit(self, scores: Scores) -> "_Frozen":
         self.classes_ = self.classes
@@ -25,33 +29,45 @@ class _Frozen(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: ArrayLike) -> Scores:
-        return self.scores_[:, 1] - self.scores_[:, 0] if len(self.classes_) == 2 else self.scores_
+        two_classes = len(self.classes_) == 2 and not self.multi_label
+        return self.scores_[:, 1] - self.scores_[:, 0] if two_classes else self.scores_
 
     def predict_proba(self, X: ArrayLike) -> Scores:
-        proba: Scores = softmax(self.scores_, axis=1)
-        return proba
+        return self.link(self.scores_)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
+        if self.multi_label:
+            return np.asarray(self.scores_ > 0).astype(int)
         labels: NDArray[Any] = self.classes_[self.scores_.argmax(axis=1)]
         return labels
 
 
+def minus_log_loss(rows: Rows, link: Link) -> Callable[[Scores], float]:
+    """The mean logarithm of the probability of what is right: of the label, or of all labels."""
+
+    def score(scores: Scores) -> float:
+        proba = np.clip(link(scores), TINY, 1.0)
+        if rows.relevant is None:
+            right = proba[np.arange(len(proba)), rows.codes]
+            return float(np.average(np.log(right), weights=rows.weights))
+        right = np.where(rows.relevant, proba, np.clip(1.0 - proba, TINY, 1.0))
+        return float(np.average(np.log(right).mean(axis=1), weights=rows.weights))
+
+    return score
+
+
 def scorer(
-    scoring: Any, classes: NDArray[Any], codes: Labels, weights: Weights | None
+    scoring: Any, classes: NDArray[Any], rows: Rows, link: Link
 ) -> Callable[[Scores], float]:
     """A function from raw scores (n_val, n_classes) to a figure."""
     if scoring == "loss":
-        rows = np.arange(len(codes))
-
-        def minus_log_loss(scores: Scores) -> float:
-            return float(np.average(log_softmax(scores, axis=1)[rows, codes], weights=weights))
-
-        return minus_log_loss
+        return minus_log_loss(rows, link)
     chosen = get_scorer(scoring)
-    y = classes[codes]
-    extra = {} if weights is None else {"sample_weight": weights}
-    frozen = _Frozen(classes)
-    no_features = np.zeros((len(codes), 1))
+    multi_label = rows.relevant is not None
+    y = rows.relevant.astype(int) if rows.relevant is not None else classes[rows.codes]
+    extra = {} if rows.weights is None else {"sample_weight": rows.weights}
+    frozen = _Frozen(classes, link, multi_label)
+    no_features = np.zeros((len(y), 1))
 
     def by_scorer(scores: Scores) -> float:
         return float(chosen(frozen.fit(scores), no_features, y, **extra))

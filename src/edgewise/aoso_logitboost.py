@@ -24,14 +24,16 @@ from typing import Any, ClassVar, Literal
 from numpy.typing import NDArray
 
 from . import _params as p
-from ._base import BaseBooster
 from ._grower import Engine, Tree
+from ._logistic import BaseBooster
 
 LeafKind = Literal["pair", "vector"]
 
 
 class AOSORule:
     """One round: one tree."""
+
+    stop_reason: str | None = None
 
     def __init__(self, leaf: LeafKind, learning_rate: float) -> None:
         self.leaf = leaf

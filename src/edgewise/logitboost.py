@@ -16,8 +16,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ._base import BaseBooster
 from ._grower import Criterion
+from ._logistic import BaseBooster
 from .mart import MARTRule
 
 

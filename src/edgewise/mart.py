@@ -16,12 +16,14 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ._base import BaseBooster
 from ._grower import ALONE, Criterion, Engine, Tree
+from ._logistic import BaseBooster
 
 
 class MARTRule:
     """One round: a tree for each class."""
+
+    stop_reason: str | None = None
 
     criterion: Criterion = "least_squares"
 

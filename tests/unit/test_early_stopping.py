@@ -5,7 +5,7 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 from support import VARIANTS, assert_same_model, table, uneven_weights
 
-from edgewise import MARTClassifier, _base
+from edgewise import MARTClassifier, _base, _logistic
 from edgewise._input import stratified_split
 
 X, Y = table(0, n=300, K=3, noise=0.25)
@@ -138,7 +138,7 @@ def test_roc_auc_of_several_classes(make):
 def seen(monkeypatch):
     """Matrices that the fit learns from and that it watches."""
     seen = {"train": [], "watched": []}
-    engine, stopper = _base.Engine, _base.Stopper
+    engine, stopper = _logistic.Engine, _base.Stopper
 
     def spy_engine(rows, *args, **kwargs):
         seen["train"].append(rows.X)
@@ -148,7 +148,7 @@ def seen(monkeypatch):
         seen["watched"].append(X)
         return stopper(X, *args, **kwargs)
 
-    monkeypatch.setattr(_base, "Engine", spy_engine)
+    monkeypatch.setattr(_logistic, "Engine", spy_engine)
     monkeypatch.setattr(_base, "Stopper", spy_stopper)
     return seen
 

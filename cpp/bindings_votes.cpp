@@ -1,0 +1,112 @@
+// The Python face of trees that vote: AdaBoost.MH, SAMME, soft-max boosting. No arithmetic here.
+#include "bindings.hpp"
+#include "core/gini_tree.hpp"
+#include "core/hamming_tree.hpp"
+#include "core/label_weights.hpp"
+#include "core/vote_trees.hpp"
+
+using namespace nb::literals;
+
+namespace edgewise::bindings {
+namespace {
+
+using InMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using InSigns = nb::ndarray<const std::int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// A matrix that lives as long as its owner; not copied.
+auto matrix_of(const LabelWeights& w, const std::vector<double>& values) {
+  return nb::ndarray<nb::numpy, const double, nb::ndim<2>>(values.data(),
+                                                           {w.n_rows(), w.n_classes()});
+}
+
+void set_leaves(Tree& tree, const InMatrix& values, const std::vector<std::int32_t>& classes) {
+  if (values.shape(1) != classes.size())
+    throw std::invalid_argument("values need one column per class");
+  tree.width = static_cast<std::int32_t>(classes.size());
+  tree.values.assign(values.data(), values.data() + values.size());
+  tree.classes.clear();
+  for (std::size_t j = 0; j < values.shape(0); ++j)
+    tree.classes.insert(tree.classes.end(), classes.begin(), classes.end());
+}
+
+}  // namespace
+
+void bind_votes(nb::module_& m) {
+  m.def(
+      "set_leaves",
+      [](Tree& tree, const InMatrix& values, const std::vector<std::int32_t>& classes) {
+        set_leaves(tree, values, classes);
+      },
+      "tree"_a, "values"_a, "classes"_a);
+
+  m.def(
+      "grow_vote_trees",
+      [](const BinnedData& data, const InMatrix& signed_weights, const GrowLimits& limits,
+         int n_threads) {
+        return grow_vote_trees(data, signed_weights.data(),
+                               static_cast<int>(signed_weights.shape(1)), limits,
+                               team_of(n_threads));
+      },
+      "data"_a, "signed_weights"_a, "limits"_a, "n_threads"_a, NoGil());
+
+  m.def(
+      "grow_hamming_tree",
+      [](const BinnedData& data, const InMatrix& signed_weights, const GrowLimits& limits,
+         int n_threads) {
+        return grow_hamming_tree(data, signed_weights.data(),
+                                 static_cast<int>(signed_weights.shape(1)), limits,
+                                 team_of(n_threads));
+      },
+      "data"_a, "signed_weights"_a, "limits"_a, "n_threads"_a, NoGil());
+
+  m.def(
+      "grow_gini_tree",
+      [](const BinnedData& data, const In<std::int32_t>& labels, const In<double>& weights,
+         int n_classes, const GrowLimits& limits, int n_threads) {
+        return grow_gini_tree(data, labels.data(), weights.data(), n_classes, limits,
+                              team_of(n_threads));
+      },
+      "data"_a, "labels"_a, "weights"_a, "n_classes"_a, "limits"_a, "n_threads"_a, NoGil());
+
+  nb::class_<LabelWeights>(m, "LabelWeights")
+      .def(
+          "__init__",
+          [](LabelWeights* self, const InSigns& signs, const In<double>& positive,
+             const In<double>& negative, int n_threads) {
+            new (self)
+                LabelWeights(std::vector<std::int8_t>(signs.data(), signs.data() + signs.size()),
+                             view(positive), view(negative), team_of(n_threads));
+          },
+          "signs"_a, "positive"_a, "negative"_a, "n_threads"_a)
+      .def_prop_ro(
+          "signed_weights", [](const LabelWeights& w) { return matrix_of(w, w.signed_weights()); },
+          nb::rv_policy::reference_internal)
+      .def_prop_ro(
+          "margins", [](const LabelWeights& w) { return matrix_of(w, w.margins()); },
+          nb::rv_policy::reference_internal)
+      .def_prop_ro("log_risk", &LabelWeights::log_risk)
+      .def(
+          "add",
+          [](LabelWeights& w, const std::vector<Tree*>& trees, int n_threads) {
+            w.add(moves_of(trees), team_of(n_threads));
+          },
+          "trees"_a, "n_threads"_a, NoGil())
+      .def(
+          "add_outputs",
+          [](LabelWeights& w, const InMatrix& outputs, int n_threads) {
+            w.add_outputs(outputs.data(), team_of(n_threads));
+          },
+          "outputs"_a, "n_threads"_a, NoGil())
+      .def(
+          "hamming_loss",
+          [](const LabelWeights& w, int n_threads) { return w.hamming_loss(team_of(n_threads)); },
+          "n_threads"_a, NoGil())
+      .def(
+          "vote_mass",
+          [](const LabelWeights& w, const In<double>& votes, int n_threads) {
+            return w.vote_mass(view(votes), team_of(n_threads));
+          },
+          "votes"_a, "n_threads"_a, NoGil());
+}
+
+}  // namespace edgewise::bindings

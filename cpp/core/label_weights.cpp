@@ -1,0 +1,138 @@
+#include "label_weights.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "clones.hpp"
+#include "fixed_point.hpp"
+#include "math.hpp"
+
+namespace edgewise {
+namespace {
+
+constexpr std::size_t kGrain = 1024;
+
+// log w of a row's labels; returns the largest.
+EDGEWISE_CLONES double log_weights(const double* margins, const std::int8_t* signs, std::size_t k,
+                                   double log_positive, double log_negative, double* out) {
+  double most = -1e300;
+  for (std::size_t l = 0; l < k; ++l) {
+    const double v = (signs[l] > 0 ? log_positive : log_negative) - margins[l];
+    out[l] = v;
+    most = v > most ? v : most;
+  }
+  return most;
+}
+
+EDGEWISE_CLONES void exponentiate(double* x, std::size_t n, double shift) {
+  for (std::size_t i = 0; i < n; ++i) x[i] = exp_portable(x[i] - shift);
+}
+
+std::vector<double> logs(std::span<const double> x) {
+  std::vector<double> out(x.size());
+  std::transform(x.begin(), x.end(), out.begin(),
+                 [](double v) { return v > 0.0 ? log_portable(v) : 0.0; });
+  return out;
+}
+
+template <class Sum>
+double combined(const std::vector<Sum>& parts, double unit) {
+  Sum sum = 0;
+  for (const Sum part : parts) sum += part;
+  return static_cast<double>(sum) / unit;
+}
+
+}  // namespace
+
+LabelWeights::LabelWeights(std::vector<std::int8_t> signs, std::span<const double> positive,
+                           std::span<const double> negative, const Team& team)
+    : n_classes_(signs.size() / positive.size()),
+      signs_(std::move(signs)),
+      positive_(positive.begin(), positive.end()),
+      negative_(negative.begin(), negative.end()),
+      margins_(signs_.size()),
+      signed_(signs_.size()),
+      log_positive_(logs(positive)),
+      log_negative_(logs(negative)) {
+  refresh(team);
+}
+
+void LabelWeights::add(const std::vector<Moves>& trees, const Team& team) {
+  team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int) {
+    for (const Moves& tree : trees)
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t at = tree.leaf_of_row[i] * tree.width;
+        for (std::size_t m = at; m < at + tree.width; ++m) {
+          const std::size_t place = i * n_classes_ + static_cast<std::size_t>(tree.classes[m]);
+          margins_[place] += signs_[place] * tree.values[m];
+        }
+      }
+  });
+  refresh(team);
+}
+
+void LabelWeights::add_outputs(const double* outputs, const Team& team) {
+  team.range(margins_.size(), kGrain, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t i = begin; i < end; ++i) margins_[i] += signs_[i] * outputs[i];
+  });
+  refresh(team);
+}
+
+void LabelWeights::refresh(const Team& team) {
+  std::vector<double> most(static_cast<std::size_t>(team.size()), -1e300);
+  team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
+    double& largest = most[static_cast<std::size_t>(slot)];
+    for (std::size_t i = begin; i < end; ++i)
+      largest = std::max(largest,
+                         log_weights(&margins_[i * n_classes_], &signs_[i * n_classes_], n_classes_,
+                                     log_positive_[i], log_negative_[i], &signed_[i * n_classes_]));
+  });
+  const double shift = *std::max_element(most.begin(), most.end());
+  const double unit = sum_scale(signed_.size(), 1.0);
+  std::vector<std::int64_t> sums(most.size());
+  team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
+    double* w = &signed_[begin * n_classes_];
+    const std::size_t n = (end - begin) * n_classes_;
+    exponentiate(w, n, shift);
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < n; ++i) sum += to_integer(w[i] * unit);
+    sums[static_cast<std::size_t>(slot)] += sum;
+  });
+  const double sum = combined(sums, unit);
+  log_risk_ = shift + log_portable(sum);
+  const double scale = 1.0 / sum;
+  team.range(signed_.size(), kGrain, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t i = begin; i < end; ++i) signed_[i] *= signs_[i] * scale;
+  });
+}
+
+double LabelWeights::hamming_loss(const Team& team) const {
+  const double most = std::max(*std::max_element(positive_.begin(), positive_.end()),
+                               *std::max_element(negative_.begin(), negative_.end()));
+  const double unit = sum_scale(signed_.size(), most);
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(team.size()));
+  team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
+    std::int64_t sum = 0;
+    for (std::size_t at = begin * n_classes_; at < end * n_classes_; ++at)
+      if (margins_[at] <= 0.0) sum += to_integer(initial(at) * unit);
+    sums[static_cast<std::size_t>(slot)] += sum;
+  });
+  return combined(sums, unit);
+}
+
+double LabelWeights::vote_mass(std::span<const double> votes, const Team& team) const {
+  const double unit = sum_scale(n_rows(), 1.0);
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(team.size()));
+  team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
+    std::int64_t sum = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      double mass = 0.0;
+      for (std::size_t l = 0; l < n_classes_; ++l) mass += votes[l] * signed_[i * n_classes_ + l];
+      sum += to_integer(std::abs(mass) * unit);
+    }
+    sums[static_cast<std::size_t>(slot)] += sum;
+  });
+  return combined(sums, unit);
+}
+
+}  // namespace edgewise

@@ -1,0 +1,275 @@
+// Trees whose rows carry a number per class, fixed for the whole tree. A histogram has at every
+// place a vector of 32-bit sums, one lane per class and one that counts rows, so that one vector
+// addition serves eight classes. Totals stay below 2^30: sums and their differences are exact.
+//
+// Hamming trees (all lanes of a row filled) and Gini trees (only the lane of its class) differ in
+// the criterion, which provides
+//   void add(places, lanes, row, ...)   see LaneRows
+//   static double score(left, total, ...)
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "binned.hpp"
+#include "fixed_point.hpp"
+#include "grower.hpp"
+#include "row_sums.hpp"
+#include "split.hpp"
+#include "vectors.hpp"
+
+namespace edgewise {
+
+using Lane = std::int32_t;
+inline constexpr std::size_t kLanesAtOnce = 8;
+
+// Lanes of a place: the classes, a count of rows, and zeros up to whole vectors.
+inline std::size_t lanes_for(int n_classes) {
+  return (static_cast<std::size_t>(n_classes) + kLanesAtOnce) / kLanesAtOnce * kLanesAtOnce;
+}
+
+// Units per 1.0 for `n` numbers whose sizes sum to `total`: at most 2^30 in all.
+inline double lane_units(double total, std::size_t n) {
+  if (n >= std::size_t{1} << 28)
+    throw std::invalid_argument("rows times classes must be below 2^28 for these trees");
+  return total > 0.0 ? power_of_two_below((0x1p30 - static_cast<double>(n)) / total) : 0.0;
+}
+
+// Features [first, last) whose histograms fit the cache together: the unit of work of a thread.
+struct FeatureGroup {
+  int first, last;
+};
+std::vector<FeatureGroup> feature_groups(const BinnedData& data, std::size_t lanes,
+                                         std::size_t at_least);
+
+struct Cut {
+  double score = -1.0;
+  int bin = -1;
+  bool missing_left = false;
+};
+
+template <class Criterion>
+class LaneEvaluator {
+ public:
+  struct State {
+    std::vector<Lane> histogram, total;
+    std::vector<int> active;  // features not constant in the node
+  };
+  using Node = Leaf<State>;
+
+  LaneEvaluator(const BinnedData& data, const GrowLimits& limits, const Criterion& criterion,
+                const Team& team)
+      : data_(data),
+        limits_(limits),
+        criterion_(criterion),
+        lanes_(criterion.lanes()),
+        groups_(feature_groups(data, lanes_, static_cast<std::size_t>(team.size()))),
+        bytes_(data.n_places() * lanes_ * sizeof(Lane)) {}
+
+  void root(Node& node, const Row* rows, const Team& team) {
+    node.state.active = limits_.allowed(data_.n_features);
+    build(node, rows, team);
+  }
+
+  void inherit(Node& parent, const Row* rows, bool search, const Team& team, int /*slot*/) {
+    Node &left = *parent.left, &right = *parent.right;
+    left.state.active = parent.state.active;
+    right.state.active = std::move(parent.state.active);
+    if (!search) return drop(parent);
+    if (parent.state.histogram.empty()) {  // was dropped to save memory
+      build(left, rows, team);
+      build(right, rows, team);
+      return;
+    }
+    Node& small = left.n_rows() <= right.n_rows() ? left : right;
+    Node& large = left.n_rows() <= right.n_rows() ? right : left;
+    build(small, rows, team);
+    subtract(parent, small, large);
+  }
+
+  void search(Node& node, const Row*, const Team& team, int /*slot*/) {
+    const auto& active = node.state.active;
+    std::vector<Cut> cuts(active.size());
+    std::vector<std::uint8_t> splits(active.size());
+    team.range(active.size(), 4, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t a = begin; a < end; ++a) splits[a] = scan(node, active[a], cuts[a]);
+    });
+    node.split = best_of(node, cuts);
+    std::size_t kept = 0;
+    for (std::size_t a = 0; a < active.size(); ++a)
+      if (splits[a]) node.state.active[kept++] = node.state.active[a];
+    node.state.active.resize(kept);
+    if (!node.split.found() || held_ > kHeldBytes) drop(node);
+  }
+
+  void finish(std::vector<std::unique_ptr<Node>>& leaves, const Row*, Tree& tree,
+              const Team& team) {
+    criterion_.finish(tree, leaves.size(), team);
+  }
+
+ private:
+  static constexpr std::size_t kHeldBytes = std::size_t{1} << 28;  // histograms of open leaves
+
+  Lane* places_of(Node& node, int f) const {
+    return node.state.histogram.data() + data_.offset[static_cast<std::size_t>(f)] * lanes_;
+  }
+
+  void build(Node& node, const Row* rows, const Team& team) {
+    auto& s = node.state;
+    s.histogram = zeroed();
+    s.total.assign(lanes_, 0);
+    for (std::size_t i = node.begin; i < node.end; ++i) criterion_.add(rows[i], s.total.data());
+    if (data_.sparse) {
+      team.each(data_.blocks.size(), [&](std::size_t b, int) { add_block(node, rows, b); });
+    } else {
+      team.each(groups_.size(), [&](std::size_t g, int) {
+        criterion_.add_dense(data_, groups_[g], rows + node.begin, node.n_rows(),
+                             s.histogram.data());
+      });
+    }
+  }
+
+  // Sparse layout: what rows list, then the usual bins from the total.
+  void add_block(Node& node, const Row* rows, std::size_t b) {
+    const Block& block = data_.blocks[b];
+    Lane* histogram = node.state.histogram.data();
+    Lane* base = histogram + block.base * lanes_;
+    for (std::size_t i = node.begin; i < node.end; ++i) {
+      const std::uint16_t* end = block.entries.data() + block.start[rows[i] + 1];
+      for (const std::uint16_t* e = block.entries.data() + block.start[rows[i]]; e < end; ++e)
+        criterion_.add(rows[i], base + *e * lanes_);
+    }
+    for (int f = block.first; f < block.last; ++f) {
+      Lane* places = places_of(node, f);
+      const auto u = static_cast<std::size_t>(f);
+      const std::size_t n_places = data_.offset[u + 1] - data_.offset[u];
+      Lane* usual = places + data_.usual[u] * lanes_;
+      for (std::size_t l = 0; l < lanes_; ++l) {
+        Lane rest = node.state.total[l];
+        for (std::size_t p = 0; p < n_places; ++p) rest -= places[p * lanes_ + l];
+        usual[l] += rest;
+      }
+    }
+  }
+
+  void subtract(Node& parent, const Node& small, Node& large) {
+    auto& s = large.state;
+    s.histogram = std::move(parent.state.histogram);
+    s.total = parent.state.total;
+    for (std::size_t l = 0; l < lanes_; ++l) s.total[l] -= small.state.total[l];
+    for (const int f : s.active) {
+      const auto u = static_cast<std::size_t>(f);
+      Lane* to = s.histogram.data();
+      const Lane* from = small.state.histogram.data();
+      for (std::size_t p = data_.offset[u] * lanes_; p < data_.offset[u + 1] * lanes_; ++p)
+        to[p] -= from[p];
+    }
+  }
+
+  // The best cut of one feature; returns whether it can be split at all, here or in the children.
+  bool scan(Node& node, int f, Cut& best) {
+    const auto u = static_cast<std::size_t>(f);
+    const Lane* places = places_of(node, f);
+    const int n_bins = data_.n_value_bins(f);
+    const Lane* missing = places + static_cast<std::size_t>(n_bins) * lanes_;
+    const bool has_missing =
+        data_.cuts.has_missing[u] && criterion_.count(missing) > 0;  // in this node
+    bool splits = consider(node, places, has_missing ? n_bins : n_bins - 1, nullptr, best);
+    if (has_missing) splits |= consider(node, places, n_bins - 1, missing, best);
+    return splits;
+  }
+
+  // Considers the first n cuts; `missing` goes left where given. Bins without rows part the rows as
+  // the bin before does, and are passed over.
+  bool consider(const Node& node, const Lane* places, int n, const Lane* missing, Cut& best) {
+    constexpr std::size_t kOnStack = 64;
+    Lane on_stack[kOnStack];
+    std::vector<Lane> on_heap(lanes_ > kOnStack ? lanes_ : 0);
+    Lane* left = lanes_ > kOnStack ? on_heap.data() : on_stack;
+    if (missing) {
+      std::copy_n(missing, lanes_, left);
+    } else {
+      std::fill_n(left, lanes_, 0);
+    }
+    const Lane* total = node.state.total.data();
+    const auto all = criterion_.count(total);
+    bool splits = false;
+    for (int b = 0; b < n; ++b, places += lanes_) {
+      if (criterion_.count(places) == 0) continue;
+      const double score = criterion_.advance(left, places, total);
+      const auto n_left = criterion_.count(left);
+      if (n_left == all) break;
+      splits = true;
+      if (criterion_.counts_rows() &&
+          (n_left < limits_.min_samples_leaf || all - n_left < limits_.min_samples_leaf))
+        continue;
+      if (score > best.score * kTie) best = {score, b, missing != nullptr};
+    }
+    return splits;
+  }
+
+  Split best_of(Node& node, const std::vector<Cut>& cuts) {
+    Split split;
+    Cut best;
+    for (std::size_t a = 0; a < cuts.size(); ++a) {
+      if (cuts[a].bin < 0 || cuts[a].score <= best.score * kTie) continue;
+      best = cuts[a];
+      split = {0.0, node.state.active[a], best.bin, best.missing_left};
+    }
+    if (!split.found()) return {};
+    const double gain = best.score - criterion_.unsplit(node.state.total.data());
+    if (gain <= kMinRelativeGain * best.score) return {};
+    split.gain = gain * criterion_.gain_unit();
+    split.bin =
+        centred(places_of(node, split.feature), data_.n_value_bins(split.feature), best.bin);
+    return split;
+  }
+
+  // As centre_in_gap, on lanes.
+  int centred(const Lane* places, int n_bins, int bin) const {
+    auto empty = [&](int b) {
+      return criterion_.count(places + static_cast<std::size_t>(b) * lanes_) == 0;
+    };
+    int low = bin, high = bin + 1;
+    while (low > 0 && empty(low)) --low;
+    while (high < n_bins && empty(high)) ++high;
+    return high == n_bins ? n_bins - 1 : (low + high - 1) / 2;
+  }
+
+  std::vector<Lane> zeroed() {
+    std::vector<Lane> histogram;
+    {
+      std::lock_guard lock(mutex_);
+      held_ += bytes_;
+      if (!free_.empty()) {
+        histogram = std::move(free_.back());
+        free_.pop_back();
+      }
+    }
+    histogram.assign(data_.n_places() * lanes_, 0);
+    return histogram;
+  }
+  void drop(Node& node) {
+    if (node.state.histogram.empty()) return;
+    std::lock_guard lock(mutex_);
+    held_ -= bytes_;
+    if (free_.size() < 8) free_.push_back(std::move(node.state.histogram));
+    node.state.histogram = {};
+  }
+
+  const BinnedData& data_;
+  const GrowLimits& limits_;
+  const Criterion& criterion_;
+  std::size_t lanes_;
+  std::vector<FeatureGroup> groups_;
+  std::size_t bytes_;
+  std::mutex mutex_;
+  std::atomic<std::size_t> held_{0};
+  std::vector<std::vector<Lane>> free_;
+};
+
+}  // namespace edgewise

@@ -1,0 +1,19 @@
+// Figures over all rows of a column, in parallel and exact: the scales of fixed point follow from
+// them.
+#pragma once
+
+#include <cstddef>
+
+#include "threads.hpp"
+
+namespace edgewise {
+
+inline constexpr std::size_t kParallelRows = 1 << 13;  // rows worth several threads
+
+// The largest |x|, at least 1e-300.
+double largest(const double* x, std::size_t n, const Team& team);
+
+// Sum of |x|, exact in 1 / unit.
+double total(const double* x, std::size_t n, double unit, const Team& team);
+
+}  // namespace edgewise

@@ -1,0 +1,196 @@
+// Trees from two numbers per row, a gradient and a mass, fixed for the whole tree: splits gain
+// A^2 / B as in split.hpp, and a child's histogram is its parent's minus its sibling's. What the
+// leaves are worth is the leaf rule's business.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "binned.hpp"
+#include "fixed_point.hpp"
+#include "grower.hpp"
+#include "histogram.hpp"
+#include "row_sums.hpp"
+#include "split.hpp"
+
+namespace edgewise {
+
+// One thread's arrays, reused from tree to tree.
+struct TwoChannels {
+  std::vector<Packed> stats;       // (n_rows)
+  std::vector<Row> rows, skipped;  // rows that count in the search for splits, and the others
+};
+
+void pack_rows(const double* g, const double* mass, std::size_t n, FixedPoint scale, Packed* stats);
+
+// Histograms handed out and taken back.
+template <class Bin>
+class HistogramPool {
+ public:
+  explicit HistogramPool(std::size_t n_places) : n_places_(n_places) {}
+
+  std::vector<Bin> zeroed() {
+    std::vector<Bin> histogram;
+    {
+      std::lock_guard lock(mutex_);
+      if (!free_.empty()) {
+        histogram = std::move(free_.back());
+        free_.pop_back();
+      }
+    }
+    histogram.assign(n_places_, Bin{});
+    return histogram;
+  }
+  void give_back(std::vector<Bin>&& histogram) {
+    if (histogram.empty()) return;
+    std::lock_guard lock(mutex_);
+    free_.push_back(std::move(histogram));
+  }
+
+ private:
+  std::size_t n_places_;
+  std::mutex mutex_;
+  std::vector<std::vector<Bin>> free_;
+};
+
+// A LeafRule provides operator()(Tree&, std::size_t n_leaves, const Team&): classes and values of
+// the leaves; tree.leaf_of_row is set.
+template <class Bin, class LeafRule>
+class TwoChannelEvaluator {
+ public:
+  struct State {
+    Bin total;
+    std::vector<Bin> histogram;
+    std::vector<int> active;  // features not constant in the node
+  };
+  using Node = Leaf<State>;
+
+  TwoChannelEvaluator(const BinnedData& data, const GrowLimits& limits, TwoChannels& scratch,
+                      HistogramPool<Bin>& pool, LeafRule leaf_rule)
+      : data_(data), limits_(limits), s_(scratch), pool_(pool), leaf_rule_(std::move(leaf_rule)) {}
+
+  // From gradient and mass of every row the packed statistics, and the rows that take part in the
+  // search for splits. `sum_g` and `sum_mass` are totals of absolute values.
+  void prepare(const double* g, const double* mass, double sum_g, double sum_mass,
+               const Team& team) {
+    const std::size_t n = data_.n_rows;
+    s_.stats.resize(n);
+    scale_ = {FixedPoint::units(sum_g, n), FixedPoint::units(sum_mass, n)};
+    team.range(n, kParallelRows, [&](std::size_t begin, std::size_t end, int) {
+      pack_rows(g + begin, mass + begin, end - begin, scale_, &s_.stats[begin]);
+    });
+    select(Threshold(limits_.negligible, sum_g * scale_.g, sum_mass * scale_.h, n));
+  }
+
+  void root(Node& node, const Row* rows, const Team& team) {
+    if (scale_.g == 0.0) return;
+    node.state.active = limits_.allowed(data_.n_features);
+    build(node, rows, team);
+  }
+
+  void inherit(Node& parent, const Row* rows, bool search, const Team& team, int /*slot*/) {
+    if (!search) return pool_.give_back(std::move(parent.state.histogram));
+    Node* small = parent.left.get();
+    Node* large = parent.right.get();
+    if (small->n_rows() > large->n_rows()) std::swap(small, large);
+    small->state.active = parent.state.active;
+    large->state.active = std::move(parent.state.active);
+    build(*small, rows, team);
+    large->state.histogram = std::move(parent.state.histogram);
+    for (std::size_t b = 0; b < small->state.histogram.size(); ++b)
+      large->state.histogram[b] -= small->state.histogram[b];
+    large->state.total = difference(parent.state.total, small->state.total);
+  }
+
+  void search(Node& node, const Row*, const Team&, int /*slot*/) {
+    if (node.state.histogram.empty()) return;
+    const double unit = scale_.h / (scale_.g * scale_.g);
+    node.split = find_split(data_, node.state.histogram.data(), node.state.total,
+                            limits_.min_samples_leaf, unit, node.state.active);
+    if (!node.split.found()) pool_.give_back(std::move(node.state.histogram));
+  }
+
+  void finish(std::vector<std::unique_ptr<Node>>& leaves, const Row*, Tree& tree,
+              const Team& team) {
+    leaf_rule_(tree, leaves.size(), team);
+    for (const auto& leaf : leaves) pool_.give_back(std::move(leaf->state.histogram));
+  }
+
+ private:
+  void select(Threshold counts_for_splits) {
+    s_.rows.resize(data_.n_rows), s_.skipped.resize(data_.n_rows);
+    std::size_t kept = 0, left = 0;
+    for (std::size_t i = 0; i < data_.n_rows; ++i) {
+      const bool counts = counts_for_splits(s_.stats[i]);
+      s_.rows[kept] = s_.skipped[left] = static_cast<Row>(i);
+      kept += counts;
+      left += !counts;
+    }
+    s_.rows.resize(kept), s_.skipped.resize(left);
+  }
+
+  // Sums rows [begin, end) of the row array into a histogram; returns their total.
+  Bin sum(const Row* rows, std::size_t begin, std::size_t end, std::vector<Bin>& histogram) const {
+    constexpr std::size_t kAtOnce = 1024;
+    Packed stats[kAtOnce];
+    Bin total{};
+    for (std::size_t b = begin; b < end; b += kAtOnce) {
+      const std::size_t n = std::min(kAtOnce, end - b);
+      for (std::size_t i = 0; i < n; ++i) {
+        stats[i] = s_.stats[rows[b + i]];
+        total += Bin::row(stats[i]);
+      }
+      add_to_histogram(data_, rows + b, stats, n, histogram.data());
+    }
+    return total;
+  }
+
+  void build(Node& node, const Row* rows, const Team& team) {
+    node.state.histogram = pool_.zeroed();
+    if (team.size() == 1 || node.n_rows() < kParallelRows) {
+      node.state.total = sum(rows, node.begin, node.end, node.state.histogram);
+    } else {
+      build_together(node, rows, team);
+    }
+    complete_histogram(data_, node.state.total, node.state.histogram.data());
+  }
+
+  // Every thread fills a histogram of its own; integers make their sum exact.
+  void build_together(Node& node, const Row* rows, const Team& team) {
+    std::vector<std::vector<Bin>> part(static_cast<std::size_t>(team.size()));
+    std::vector<Bin> total(part.size());
+    team.range(node.n_rows(), kParallelRows / 4, [&](std::size_t begin, std::size_t end, int slot) {
+      auto& histogram = part[static_cast<std::size_t>(slot)];
+      if (histogram.empty()) histogram = pool_.zeroed();
+      total[static_cast<std::size_t>(slot)] +=
+          sum(rows, node.begin + begin, node.begin + end, histogram);
+    });
+    for (std::size_t t = 0; t < part.size(); ++t) {
+      node.state.total += total[t];
+      for (std::size_t b = 0; b < part[t].size(); ++b) node.state.histogram[b] += part[t][b];
+      pool_.give_back(std::move(part[t]));
+    }
+  }
+
+  const BinnedData& data_;
+  const GrowLimits& limits_;
+  TwoChannels& s_;
+  HistogramPool<Bin>& pool_;
+  LeafRule leaf_rule_;
+  FixedPoint scale_;
+};
+
+// Calls grow(t, slot, team) for n_trees trees: threads take whole trees; those left over when their
+// number is no multiple of the threads are grown one after the other, all threads on each.
+template <class Grow>
+void share_trees(std::size_t n_trees, const Team& team, Grow grow) {
+  const auto threads = static_cast<std::size_t>(team.size());
+  const std::size_t whole = threads == 1 ? n_trees : n_trees / threads * threads;
+  team.each(whole, [&](std::size_t t, int slot) { grow(t, slot, team.alone(slot)); });
+  for (std::size_t t = whole; t < n_trees; ++t) grow(t, 0, team);
+}
+
+}  // namespace edgewise

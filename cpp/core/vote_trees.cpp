@@ -1,0 +1,71 @@
+#include "vote_trees.hpp"
+
+#include <cmath>
+
+#include "fixed_point.hpp"
+#include "two_channel.hpp"
+
+namespace edgewise {
+namespace {
+
+// One thread's arrays, reused from tree to tree.
+struct Scratch {
+  std::vector<double> signed_weights, sizes;  // (n_rows): of one class
+  TwoChannels channels;
+
+  void take(const double* column, std::size_t n, std::size_t stride) {
+    signed_weights.resize(n), sizes.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      signed_weights[i] = column[i * stride];
+      sizes[i] = std::abs(signed_weights[i]);
+    }
+  }
+};
+
+// Leaves the sum of the signed weights to the round rule.
+struct SumLeaves {
+  const std::vector<double>& signed_weights;
+  double unit;  // units per 1.0 in exact sums
+  int k;
+
+  void operator()(Tree& tree, std::size_t n_leaves, const Team&) const {
+    std::vector<std::int64_t> sums(n_leaves);
+    for (std::size_t i = 0; i < signed_weights.size(); ++i)
+      sums[tree.leaf_of_row[i]] += to_integer(signed_weights[i] * unit);
+    for (const std::int64_t sum : sums) tree.sums.push_back(static_cast<double>(sum) / unit);
+    tree.width = 1;
+    tree.classes.assign(n_leaves, k);
+    tree.values.assign(n_leaves, 0.0);
+  }
+};
+
+template <class Bin>
+std::vector<Tree> grow_all(const BinnedData& data, const double* signed_weights, int n_classes,
+                           const GrowLimits& limits, const Team& team) {
+  HistogramPool<Bin> pool(data.n_places());
+  std::vector<Scratch> scratch(static_cast<std::size_t>(team.size()));
+  const auto stride = static_cast<std::size_t>(n_classes);
+  std::vector<Tree> trees(stride);
+  share_trees(stride, team, [&](std::size_t k, int slot, const Team& inner) {
+    const std::size_t n = data.n_rows;
+    Scratch& s = scratch[static_cast<std::size_t>(slot)];
+    s.take(signed_weights + k, n, stride);
+    const double unit = sum_scale(n, largest(s.sizes.data(), n, inner));
+    const double sum = total(s.sizes.data(), n, unit, inner);
+    TwoChannelEvaluator<Bin, SumLeaves> evaluator(
+        data, limits, s.channels, pool, SumLeaves{s.signed_weights, unit, static_cast<int>(k)});
+    evaluator.prepare(s.signed_weights.data(), s.sizes.data(), sum, sum, inner);
+    trees[k] = Grower(data, limits, evaluator, inner).grow(s.channels.rows, s.channels.skipped);
+  });
+  return trees;
+}
+
+}  // namespace
+
+std::vector<Tree> grow_vote_trees(const BinnedData& data, const double* signed_weights,
+                                  int n_classes, const GrowLimits& limits, const Team& team) {
+  const auto grow = limits.min_samples_leaf > 1 ? grow_all<CountedBin> : grow_all<PlainBin>;
+  return grow(data, signed_weights, n_classes, limits, team);
+}
+
+}  // namespace edgewise
