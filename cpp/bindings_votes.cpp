@@ -3,6 +3,7 @@
 #include "core/gini_tree.hpp"
 #include "core/hamming_tree.hpp"
 #include "core/label_weights.hpp"
+#include "core/product.hpp"
 #include "core/vote_trees.hpp"
 
 using namespace nb::literals;
@@ -13,31 +14,26 @@ namespace {
 using InMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using InSigns = nb::ndarray<const std::int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
+using InClasses = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
 // A matrix that lives as long as its owner; not copied.
 auto matrix_of(const LabelWeights& w, const std::vector<double>& values) {
   return nb::ndarray<nb::numpy, const double, nb::ndim<2>>(values.data(),
                                                            {w.n_rows(), w.n_classes()});
 }
 
-void set_leaves(Tree& tree, const InMatrix& values, const std::vector<std::int32_t>& classes) {
-  if (values.shape(1) != classes.size())
-    throw std::invalid_argument("values need one column per class");
-  tree.width = static_cast<std::int32_t>(classes.size());
+void set_leaves(Tree& tree, const InMatrix& values, const InClasses& classes) {
+  if (values.shape(0) != classes.shape(0) || values.shape(1) != classes.shape(1))
+    throw std::invalid_argument("values and classes need the same shape");
+  tree.width = static_cast<std::int32_t>(classes.shape(1));
   tree.values.assign(values.data(), values.data() + values.size());
-  tree.classes.clear();
-  for (std::size_t j = 0; j < values.shape(0); ++j)
-    tree.classes.insert(tree.classes.end(), classes.begin(), classes.end());
+  tree.classes.assign(classes.data(), classes.data() + classes.size());
 }
 
 }  // namespace
 
 void bind_votes(nb::module_& m) {
-  m.def(
-      "set_leaves",
-      [](Tree& tree, const InMatrix& values, const std::vector<std::int32_t>& classes) {
-        set_leaves(tree, values, classes);
-      },
-      "tree"_a, "values"_a, "classes"_a);
+  m.def("set_leaves", &set_leaves, "tree"_a, "values"_a, "classes"_a);
 
   m.def(
       "grow_vote_trees",
@@ -58,6 +54,13 @@ void bind_votes(nb::module_& m) {
                                  team_of(n_threads));
       },
       "data"_a, "signed_weights"_a, "limits"_a, "n_threads"_a, NoGil());
+
+  m.def(
+      "product_tree",
+      [](const std::vector<Tree*>& stumps, int n_classes) {
+        return product_tree({stumps.begin(), stumps.end()}, n_classes);
+      },
+      "stumps"_a, "n_classes"_a, NoGil());
 
   m.def(
       "grow_gini_tree",

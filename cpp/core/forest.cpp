@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "clones.hpp"
@@ -87,8 +88,13 @@ Forest::Forest(const ForestArrays& a)
           is_leaf ? 0u : static_cast<std::uint32_t>(a.feature[i]) * kAbreast,
           static_cast<std::uint32_t>(is_leaf ? i : root + static_cast<std::size_t>(a.left[i]))};
     }
-    trees_.push_back(
-        {static_cast<std::uint32_t>(root), depth_from(a, t), a.width[t], a.value_start[t]});
+    const auto classes =
+        a.classes.subspan(static_cast<std::size_t>(a.value_start[t]),
+                          static_cast<std::size_t>(a.value_start[t + 1] - a.value_start[t]));
+    const bool one_class = a.width[t] == 1 && std::ranges::adjacent_find(
+                                                  classes, std::not_equal_to{}) == classes.end();
+    trees_.push_back({static_cast<std::uint32_t>(root), depth_from(a, t), a.width[t], one_class,
+                      a.value_start[t]});
   }
 }
 
@@ -148,7 +154,7 @@ void Forest::add_leaves(const TreeAt& tree, const std::uint32_t* at, std::size_t
                         std::size_t n_classes, double* scores) const {
   const auto width = static_cast<std::size_t>(tree.width);
   const auto first = static_cast<std::size_t>(tree.values);
-  if (width == 1) {  // all leaves move the same class
+  if (tree.one_class) {
     double* column = scores + classes_[first];
     for (std::size_t i = 0; i < n; ++i)
       column[i * n_classes] += values_[first + static_cast<std::size_t>(leaf_[at[i]])];

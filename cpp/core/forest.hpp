@@ -66,6 +66,7 @@ class Forest {
     std::uint32_t root;
     std::int32_t depth;
     std::int32_t width;
+    bool one_class;  // all leaves move the same one
     std::int64_t values;
   };
   struct Rows;

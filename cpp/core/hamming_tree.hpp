@@ -12,8 +12,8 @@
 namespace edgewise {
 
 // Grows a tree on signed weights (n_rows, n_classes). Leaves have no values yet: `sums`
-// (n_leaves, 3, n_classes) holds the exact sums of s_il and of |s_il| over their rows, and the votes
-// v_l phi(x) of the last stump above them.
+// (n_leaves, 3, n_classes) holds the exact sums of s_il and of |s_il| over their rows, and the
+// votes v_l phi(x) of the last stump above them.
 Tree grow_hamming_tree(const BinnedData& data, const double* signed_weights, int n_classes,
                        const GrowLimits& limits, const Team& team);
 

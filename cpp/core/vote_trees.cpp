@@ -22,17 +22,27 @@ struct Scratch {
   }
 };
 
-// Leaves the sum of the signed weights to the round rule.
+// Leaves sums of the signed weights and of their sizes to the round rule.
 struct SumLeaves {
   const std::vector<double>& signed_weights;
   double unit;  // units per 1.0 in exact sums
   int k;
 
   void operator()(Tree& tree, std::size_t n_leaves, const Team&) const {
-    std::vector<std::int64_t> sums(n_leaves);
-    for (std::size_t i = 0; i < signed_weights.size(); ++i)
-      sums[tree.leaf_of_row[i]] += to_integer(signed_weights[i] * unit);
-    for (const std::int64_t sum : sums) tree.sums.push_back(static_cast<double>(sum) / unit);
+    struct Sums {
+      std::int64_t edge = 0, mass = 0;
+    };
+    std::vector<Sums> sums(n_leaves);
+    for (std::size_t i = 0; i < signed_weights.size(); ++i) {
+      const std::int64_t s = to_integer(signed_weights[i] * unit);
+      Sums& leaf = sums[tree.leaf_of_row[i]];
+      leaf.edge += s;
+      leaf.mass += std::abs(s);
+    }
+    for (const Sums& leaf : sums) {
+      tree.sums.push_back(static_cast<double>(leaf.edge) / unit);
+      tree.sums.push_back(static_cast<double>(leaf.mass) / unit);
+    }
     tree.width = 1;
     tree.classes.assign(n_leaves, k);
     tree.values.assign(n_leaves, 0.0);

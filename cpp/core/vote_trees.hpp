@@ -15,8 +15,8 @@
 namespace edgewise {
 
 // One tree for each of `n_classes` columns of the signed weights (n_rows, n_classes). A leaf has
-// no values yet: `sums` holds the exact sum of the signed weights of its rows. Rows without weight
-// find their leaf and change nothing.
+// no values yet: `sums` (n_leaves, 2) holds the exact sums of the signed weights of its rows and of
+// their sizes. Rows without weight find their leaf and change nothing.
 std::vector<Tree> grow_vote_trees(const BinnedData& data, const double* signed_weights,
                                   int n_classes, const GrowLimits& limits, const Team& team);
 

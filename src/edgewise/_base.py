@@ -112,6 +112,7 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         classes = self.classes_ if continues else _input.classes_of(labelled.y)
         _input.need_two_classes(classes, type(self).__name__)
         rows = labelled.encoded(classes, "y")
+        self.multi_label_: bool = rows.relevant is not None
         validation = self._given_validation(given_val, classes)
         if validation is None and self.early_stopping is True:
             rows, validation = rows.split(self.validation_fraction, self.random_state)
@@ -151,7 +152,6 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             )
         start = self.model_.start if continues else self._start(rows, len(classes))
         rows = rows.without_negligible()
-        self._prepare(rows, len(classes))
         engine = self._engine(rows, start)
         builder = self._builder(start, rows.X.shape[1])
         if continues:
@@ -171,14 +171,10 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             model = self.model_.followed_by(model)
             story = _joined(history, story)
         self.classes_ = classes
-        self.multi_label_: bool = rows.relevant is not None
         self.model_: Model = model
         self.history_: dict[str, NDArray[Any]] = story
         self.n_iter_: int = model.n_rounds
         self.stop_reason_: str = reason
-
-    def _prepare(self, rows: Rows, n_classes: int) -> None:
-        """Facts of the training rows that the link or the rule needs."""
 
     def _stopper(
         self,

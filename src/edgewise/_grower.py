@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import _core
 from ._input import Matrix, Rows, Weights
@@ -96,3 +97,10 @@ class Engine:
     def loss_after(self, trees: Sequence[Tree]) -> float:
         """Mean log loss if `trees` were added."""
         return self.posterior.loss_after(list(trees), self.n_threads)
+
+
+def set_leaves(tree: Tree, values: Weights, classes: ArrayLike) -> None:
+    """Says what the leaves of a tree move: values (n_leaves, width) of the classes, which are given
+    for every leaf or, (width), for all."""
+    of_leaves = np.broadcast_to(np.asarray(classes, dtype=np.int32), values.shape)
+    _core.set_leaves(tree, np.ascontiguousarray(values), np.ascontiguousarray(of_leaves))

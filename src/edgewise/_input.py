@@ -32,9 +32,7 @@ class Rows(NamedTuple):
     X: Matrix  # (n, d)
     codes: Labels  # (n): place of the label among the classes; zeros if there may be several
     weights: Weights | None  # (n), or None where all rows weigh the same
-    relevant: Relevant | None = (
-        None  # (n, n_labels): the labels, if several are allowed
-    )
+    relevant: Relevant | None = None  # (n, n_labels): the labels, if several are allowed
     costs: Weights | None = None  # (n, n_classes): what each answer costs, if given row by row
 
     def take(self, which: NDArray[Any]) -> "Rows":

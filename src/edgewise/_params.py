@@ -44,6 +44,11 @@ def real(low: float, high: float = math.inf, *, high_open: bool = False) -> Rule
     return test, words
 
 
+def share() -> Rule:
+    """A float above 0 and at most 1; the integer 1 is a number, not a share."""
+    return lambda v: isinstance(v, float) and 0.0 < v <= 1.0, "a float above 0 and at most 1"
+
+
 def one_of(*allowed: Any) -> Rule:
     return (
         lambda v: any(isinstance(v, type(a)) and v == a for a in allowed),
@@ -60,6 +65,18 @@ def either(*rules: Rule) -> Rule:
         lambda v: any(test(v) for test, _ in rules),
         ", or ".join(words for _, words in rules),
     )
+
+
+def classifier() -> Rule:
+    return (
+        lambda v: not isinstance(v, type) and hasattr(v, "fit") and hasattr(v, "predict"),
+        "a classifier",
+    )
+
+
+def matrix_or_none() -> Rule:
+    """A matrix of numbers; its shape and values are checked when the classes are known."""
+    return lambda v: v is None or np.ndim(v) == 2, "None or a matrix, one row and column per class"
 
 
 def n_jobs() -> Rule:

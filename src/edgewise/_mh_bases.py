@@ -1,0 +1,240 @@
+"""The base learners of AdaBoost.MH: BASE(X, Y, W) of Kegl (2014b), Appendix B.
+
+Each is given the engine, with the signed weights w_il y_il, and returns a base classifier h with
+its votes and its energy.
+"""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from . import _core
+from ._best_votes import best_votes
+from ._ensemble import Constant, Member
+from ._errors import InvalidParameterError
+from ._grower import Tree, set_leaves
+from ._input import Matrix
+from ._model import Scores
+from ._vote_grower import VoteGrower
+from ._votes import Coefficients, Kind, binary, factorised, per_leaf
+
+
+class MHEngine:
+    """The state of AdaBoost.MH: weights over rows and labels, and the grower of trees on them."""
+
+    def __init__(self, X: Matrix, weights: _core.LabelWeights, grower: VoteGrower) -> None:
+        self.X = X
+        self.weights = weights
+        self.grower = grower
+        self.n_threads = grower.n_threads
+        self.smoothing = 0.01 / len(X)  # keeps alpha finite where nothing is wrong
+
+    @property
+    def signed_weights(self) -> Scores:
+        """w_il y_il, (n, n_classes), sizes summing to one."""
+        return self.weights.signed_weights
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.signed_weights.shape[1])
+
+    def add(self, items: list[Any]) -> None:
+        if isinstance(items[0], Tree):
+            self.weights.add(items, self.n_threads)
+        for member in items:
+            if isinstance(member, Member):
+                self.weights.add_outputs(member.outputs(self.X), self.n_threads)
+
+    def replay(self, model: Any, X: Matrix) -> None:
+        self.weights.add_outputs(model.scores(X, self.n_threads), self.n_threads)
+
+    def loss(self) -> float:
+        """The exponential risk (3); it may become too small for a float, its logarithm does not."""
+        return float(np.exp(self.weights.log_risk))
+
+    def nothing_left(self, loss: float) -> bool:
+        return False  # margins go on growing when the risk is long zero
+
+
+class Base(NamedTuple):
+    """A base classifier: what it adds to the model, its coefficients, its (root's) votes."""
+
+    items: list[Any]
+    coefficients: Coefficients
+    votes: NDArray[np.float64] | None  # (n_classes); None where it is not factorised
+
+
+class BaseLearner(Protocol):
+    def learn(self, engine: MHEngine, m: int) -> Base: ...
+
+
+class HammingTree:
+    """Stumps and Hamming trees: `max_leaf_nodes` is the grower's."""
+
+    def __init__(self, votes: Kind, learning_rate: float) -> None:
+        self.votes = votes
+        self.learning_rate = learning_rate
+
+    def learn(self, engine: MHEngine, m: int) -> Base:
+        K = engine.n_classes
+        tree = engine.grower.hamming_tree(engine.signed_weights, m)
+        outputs, coefficients = factorised(tree, K, self.votes, engine.smoothing)
+        set_leaves(tree, self.learning_rate * outputs, np.arange(K))
+        return Base([tree], coefficients, root_votes(tree, K))
+
+
+def root_votes(tree: Tree, n_classes: int) -> NDArray[np.float64]:
+    """The vote vector (12) of the stump at the root: v_l = sign(R_l - L_l)."""
+    edge = tree.sums.reshape(-1, 3, n_classes)[:, 0]
+    if len(edge) == 1:
+        return np.where(edge[0] > 0, 1.0, -1.0)
+    side = np.zeros(len(tree.feature))
+    side[tree.left[0]], side[tree.left[0] + 1] = -1, 1
+    for node in np.flatnonzero(tree.feature >= 0)[1:]:  # parents come before children
+        side[tree.left[node]] = side[tree.left[node] + 1] = side[node]
+    return np.where(side[tree.feature < 0] @ edge > 0, 1.0, -1.0)
+
+
+class OneVsAll:
+    """K trees, one for every column of Y and W, with one alpha (Schapire and Singer; Geist)."""
+
+    def __init__(self, votes: Kind, learning_rate: float) -> None:
+        self.votes = votes
+        self.learning_rate = learning_rate
+
+    def learn(self, engine: MHEngine, m: int) -> Base:
+        trees = engine.grower.vote_trees(engine.signed_weights, m)
+        outputs, coefficients = per_leaf(trees, self.votes, engine.smoothing)
+        for k, (tree, output) in enumerate(zip(trees, outputs, strict=True)):
+            set_leaves(tree, self.learning_rate * output, [k])
+        return Base(list(trees), coefficients, None)
+
+
+class Product:
+    """Products of stumps h = alpha prod_j v_j phi_j(x) (Kegl and Busa-Fekete 2009).
+
+    Alternating optimisation: a factor is trained on labels multiplied by the other factors' votes,
+    y_il prod_{j' != j} v_j'l phi_j'(x_i), again and again as long as the edge grows. A factor that
+    does not raise the edge when it joins is left out and ends the first sweep.
+    """
+
+    def __init__(self, n_factors: int, learning_rate: float) -> None:
+        self.n_factors = n_factors
+        self.learning_rate = learning_rate
+
+    def learn(self, engine: MHEngine, m: int) -> Base:
+        stumps = self._first_sweep(engine, m)
+        edge = edge_of(stumps[-1], engine.n_classes)
+        while len(stumps) > 1:
+            again, raised = self._sweep(engine, m, list(stumps), edge)
+            if raised <= edge:
+                break
+            stumps, edge = again, raised
+        tree = _core.product_tree(stumps, engine.n_classes)
+        coefficients = binary(
+            np.array([(1 + edge) / 2]), np.array([max(0.0, (1 - edge) / 2)]), engine.smoothing
+        )
+        values = tree.values.reshape(-1, engine.n_classes)
+        scale = self.learning_rate * coefficients.alpha
+        set_leaves(tree, scale * values, np.arange(engine.n_classes))
+        return Base([tree], coefficients, root_votes(stumps[0], engine.n_classes))
+
+    def _first_sweep(self, engine: MHEngine, m: int) -> list[Tree]:
+        K = engine.n_classes
+        signed = engine.signed_weights
+        stumps = [engine.grower.stump(signed, m)]
+        while len(stumps) < self.n_factors:
+            signed = signed * votes_on_rows(stumps[-1], K)
+            stump = engine.grower.stump(signed, m)
+            if edge_of(stump, K) <= edge_of(stumps[-1], K):
+                break
+            stumps.append(stump)
+        return stumps
+
+    def _sweep(
+        self, engine: MHEngine, m: int, stumps: list[Tree], edge: float
+    ) -> tuple[list[Tree], float]:
+        """Every factor once more; the factors and their edge."""
+        K = engine.n_classes
+        for j in range(len(stumps)):
+            signed = engine.signed_weights.copy()
+            for other in stumps[:j] + stumps[j + 1 :]:
+                signed *= votes_on_rows(other, K)
+            stump = engine.grower.stump(signed, m)
+            if edge_of(stump, K) > edge:
+                stumps[j], edge = stump, edge_of(stump, K)
+        return stumps, edge
+
+
+def edge_of(stump: Tree, n_classes: int) -> float:
+    """sum over leaves and classes of the edge with the stump's votes."""
+    sums = stump.sums.reshape(-1, 3, n_classes)
+    return float((sums[:, 0] * sums[:, 2]).sum())
+
+
+def votes_on_rows(stump: Tree, n_classes: int) -> NDArray[np.float64]:
+    """v_l phi(x_i) of the training rows, (n, n_classes)."""
+    votes: NDArray[np.float64] = stump.sums.reshape(-1, 3, n_classes)[stump.leaf_of_row, 2]
+    return votes
+
+
+class AnyClassifier:
+    """phi from any binary classifier that takes weights: alternating optimisation of v and phi.
+
+    For given votes v, phi is trained on pseudo-labels sign(sum_l w_il v_l y_il) with weights
+    |sum_l w_il v_l y_il|; for given phi the best votes are (12). The edge grows until nothing
+    changes (Gao and Koller 2011). The first v is the one of largest mass (14), so that a weak
+    learner's edge delta on the pseudo-problem gives the round an edge of at least C_K delta.
+    """
+
+    SWEEPS = 10
+
+    def __init__(self, classifier: Any, learning_rate: float) -> None:
+        self.classifier = classifier
+        self.learning_rate = learning_rate
+
+    def learn(self, engine: MHEngine, m: int) -> Base:
+        signed = engine.signed_weights
+        votes = best_votes(signed)
+        best: tuple[float, Any, NDArray[np.float64]] | None = None
+        for _ in range(self.SWEEPS):
+            phi = self._binary(engine, signed @ votes, m)
+            edges = np.where(phi.predict(engine.X) > 0, 1.0, -1.0) @ signed  # (n_classes)
+            edge = float(np.abs(edges).sum())
+            if best is not None and edge <= best[0]:
+                break
+            votes = np.where(edges > 0, 1.0, -1.0)
+            best = edge, phi, votes
+        assert best is not None
+        edge, phi, votes = best
+        coefficients = binary(
+            np.array([(1 + edge) / 2]), np.array([max(0.0, (1 - edge) / 2)]), engine.smoothing
+        )
+        table = self.learning_rate * coefficients.alpha * np.outer([-1.0, 1.0], votes)
+        return Base([Member(phi, np.array([-1, 1]), table)], coefficients, votes)
+
+    def _binary(self, engine: MHEngine, pseudo: NDArray[np.float64], m: int) -> Any:
+        """phi trained on the pseudo-labels and -weights of eq. (14)."""
+        counts = pseudo != 0
+        labels = np.where(pseudo > 0, 1, -1)
+        present = np.unique(labels[counts])
+        if len(present) < 2:
+            return Constant(present[0] if len(present) else 1)
+        classifier = clone(self.classifier)
+        if "random_state" in classifier.get_params() and classifier.random_state is None:
+            classifier.set_params(random_state=int(engine.grower.rng(m).integers(2**31 - 1)))
+        weights = np.abs(pseudo[counts])
+        weights *= len(weights) / weights.sum()
+        return classifier.fit(engine.X[counts], labels[counts], sample_weight=weights)
+
+
+def check_takes_weights(classifier: Any, owner: str) -> None:
+    if not has_fit_parameter(classifier, "sample_weight"):
+        raise InvalidParameterError(
+            f"The 'base' parameter of {owner} must be one of its own base learners by name or a "
+            "classifier whose fit takes sample_weight. Got "
+            f"{type(classifier).__name__}, whose fit does not."
+        )

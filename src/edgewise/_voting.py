@@ -1,0 +1,103 @@
+"""The boosters that vote, AdaBoost.MH, SAMME and soft-max boosting: parameters they share."""
+
+from typing import ClassVar
+
+from . import _params as p
+from ._base import Booster
+from ._input import Matrix
+from ._threads import n_threads
+from ._vote_grower import VoteGrower, seed_of
+
+DOC = """
+    n_estimators : int
+        Rounds of boosting.
+    learning_rate : float
+        Every step is multiplied by it.
+    max_leaf_nodes : int or None
+        Leaves of a tree, grown best-first. None: no limit but `max_depth`.
+    max_depth : int or None
+        Depth of a tree. None: no limit.
+    min_samples_leaf : int
+        Rows a leaf must hold. Rows whose weight is negligible do not count.
+    max_features : int, float or None
+        Features drawn for every round: their number or their share. None: all.
+    max_bins : int
+        Bins of a feature, missing values not counted. A feature with no more distinct values than
+        that is searched exhaustively.
+    class_weight : dict, "balanced" or None
+        Weights of the classes, multiplied into `sample_weight`.
+    early_stopping : bool or "auto"
+        Whether to watch a validation set and keep the best round. "auto": if `X_val` is given.
+    validation_fraction : float
+        Share of every class held out if early stopping is on and `X_val` is not given.
+    n_iter_no_change : int
+        Rounds without a better validation score after which boosting stops.
+    scoring : str or callable
+        What is watched: "loss" (log loss of the probabilities, negated), or any scikit-learn scorer
+        by name.
+    warm_start : bool
+        Continue from the fitted rounds. Fitting k rounds, then up to k + m on the same data and with
+        an integer `random_state`, gives the same model as fitting k + m rounds.
+    random_state : int, RandomState or None
+        Draws held-out rows, features and whatever else the algorithm draws.
+    n_jobs : int or None
+        Threads; None takes all CPUs the process may use where the work is worth it. The model is
+        the same, bit for bit, for any number.
+    verbose : int
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : the class labels, sorted; for an indicator matrix the numbers of its columns.
+    multi_label_ : whether y was an indicator matrix.
+    n_iter_ : rounds of the model; with early stopping, up to and including the best one.
+    stop_reason_ : why boosting ended.
+    history_ : dict of arrays with one entry per round: "loss", "seconds", with early stopping
+        "validation_score", and the algorithm's own story.
+    feature_importances_ : share of the total gain of each feature.
+    model_ : the trees as plain arrays.
+"""
+
+
+class VotingBooster(Booster):
+    """Adds a grower of trees that vote."""
+
+    _rules: ClassVar[dict[str, p.Rule]] = {
+        "n_estimators": p.integer(1),
+        "learning_rate": p.real(0.0, 10.0),
+        "max_leaf_nodes": p.integer(2, 65535, none=True),
+        "max_depth": p.integer(1, none=True),
+        "min_samples_leaf": p.integer(1),
+        "max_features": p.either(p.integer(1, none=True), p.share()),
+        "max_bins": p.integer(2, 255),
+        "class_weight": p.class_weight(),
+        "early_stopping": p.either(p.boolean(), p.one_of("auto")),
+        "validation_fraction": p.real(0.0, 1.0, high_open=True),
+        "n_iter_no_change": p.integer(1),
+        "scoring": p.scoring(),
+        "warm_start": p.boolean(),
+        "random_state": p.random_state(),
+        "n_jobs": p.n_jobs(),
+        "verbose": p.integer(0),
+    }
+
+    max_leaf_nodes: int | None
+    max_depth: int | None
+    min_samples_leaf: int
+    max_features: int | float | None
+    max_bins: int
+
+    def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
+        """Leaves of a tree; 0 means no limit."""
+        return self.max_leaf_nodes or 0
+
+    def _grower(self, X: Matrix, n_classes: int) -> VoteGrower:
+        leaves = self._leaf_limit(len(X), n_classes)
+        return VoteGrower(
+            X,
+            max_bins=self.max_bins,
+            limits=(leaves, self.max_depth or 0, self.min_samples_leaf),
+            max_features=self.max_features,
+            seed=seed_of(self.random_state),
+            n_threads=n_threads(self.n_jobs, X.size * n_classes),
+        )

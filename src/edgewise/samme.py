@@ -1,0 +1,302 @@
+"""SAMME: stagewise additive modelling with the multi-class exponential loss.
+
+Zhu, Zou, Rosset, Hastie (2009), in the form of Geist (2015), algorithm 4. With weights w_i of the
+rows, summing to one, round t is
+
+    h      = a classifier of K classes trained on the weights
+    eps    = sum_i w_i 1[h(x_i) != y_i]
+    alpha  = log((1 - eps) / eps) + log(K - 1)
+    w_i   <- w_i exp(alpha 1[h(x_i) != y_i]), normalised
+    psi_k += alpha 1[h = k],
+
+and the answer is argmax_k psi_k(x). With K = 2 it is AdaBoost. A round without errors ends the fit
+with alpha = 1, one no better than chance (eps >= 1 - 1/K) ends it without being kept, as in
+scikit-learn's AdaBoostClassifier.
+
+Probabilities: the link of the loss is P_k = softmax(psi)_k, which after many rounds is 0 or 1 for
+every row. Here P is the soft-max of `sharpness_` times the vote shares psi_k / sum_t alpha_t. The
+sharpness is the one of largest likelihood on rows held out from a short fit of its own (or on the
+validation rows, where there are any); the model itself is fitted to all rows.
+"""
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import log_softmax
+from sklearn.base import clone
+from sklearn.ensemble._base import _set_random_states
+from sklearn.utils import check_random_state
+
+from . import _core
+from . import _params as p
+from ._ensemble import EnsembleBuilder, EnsembleModel, Member
+from ._grower import Tree, set_leaves
+from ._input import Matrix, Rows, Weights, stratified_split
+from ._loop import Builder, boost
+from ._mh_bases import check_takes_weights
+from ._model import ModelBuilder, Scores
+from ._progress import Progress
+from ._vote_grower import VoteGrower, seed_of
+from ._voting import DOC, VotingBooster
+
+NO_ERROR = 1e-14  # of weights that sum to one: rounding
+START_SHARPNESS = 10.0  # where there is nothing to find it with
+HELD_OUT = 0.2  # share of the rows that the sharpness is found on
+SHORT = 50  # rounds of the fit that it is found with
+
+
+class SAMMEEngine:
+    """The state with trees of our own: psi of the true label of every row, and weights from it."""
+
+    def __init__(self, rows: Rows, n_classes: int, grower: VoteGrower) -> None:
+        self.X, self.codes = rows.X, rows.codes
+        self.n_classes = n_classes
+        self.grower = grower
+        self.n_threads = grower.n_threads
+        self.alpha_sum = 0.0
+        alone = np.ones((len(rows.X), 1), dtype=np.int8)  # one "label" per row: being right
+        shares = rows.shares()
+        self._weights = _core.LabelWeights(alone, shares, shares, self.n_threads)
+
+    @property
+    def weights(self) -> Weights:
+        """w_i, summing to one."""
+        return np.ascontiguousarray(self._weights.signed_weights[:, 0])
+
+    def learn(self, m: int) -> tuple[Any, float]:
+        """A tree whose leaves answer with their heaviest class, and its error."""
+        tree = self.grower.gini_tree(self.codes, self.weights, self.n_classes, m)
+        sums = tree.sums.reshape(-1, self.n_classes)
+        return tree, float(sums.sum() - sums.max(axis=1).sum())
+
+    def scaled(self, tree: Tree, alpha: float) -> Tree:
+        answers = tree.sums.reshape(-1, self.n_classes).argmax(axis=1)[:, np.newaxis]
+        set_leaves(tree, np.full(answers.shape, alpha), answers)
+        return tree
+
+    def add(self, items: list[Any]) -> None:
+        for tree in items:
+            right = tree.classes[tree.leaf_of_row] == self.codes
+            self._move(np.where(right, tree.values[tree.leaf_of_row], 0.0), tree.values[0])
+
+    def _move(self, of_true_label: Weights, alpha: float) -> None:
+        self._weights.add_outputs(of_true_label[:, np.newaxis], self.n_threads)
+        self.alpha_sum += alpha
+
+    def replay(self, model: Any, X: Matrix) -> None:
+        scores = model.scores(X, self.n_threads)
+        self._move(scores[np.arange(len(X)), self.codes], float(scores[0].sum()))
+
+    def loss(self) -> float:
+        """The multi-class exponential loss: mean of exp(mean_k psi_k - psi_y)."""
+        return float(np.exp(self._weights.log_risk + self.alpha_sum / self.n_classes))
+
+    def nothing_left(self, loss: float) -> bool:
+        return False
+
+
+class MemberEngine:
+    """The state with classifiers of another library; the arithmetic is scikit-learn's own.
+
+    AdaBoostClassifier with the same classifier and random_state sees the same weights, bit for bit.
+    """
+
+    def __init__(self, rows: Rows, n_classes: int, base: Any, random_state: Any) -> None:
+        self.X, self.codes = rows.X, rows.codes
+        self.n_classes = n_classes
+        self.n_threads = 1
+        self._base = base
+        self._random = check_random_state(random_state)
+        weights = np.ones(len(rows.X)) if rows.weights is None else rows.weights
+        self._raw = self._shares = weights / weights.sum()
+        self._of_true_label = np.zeros(len(rows.X))
+        self.alpha_sum = 0.0
+
+    @property
+    def weights(self) -> Weights:
+        return np.clip(self._raw, np.finfo(float).eps, None)
+
+    def learn(self, m: int) -> tuple[Any, float]:
+        classifier = clone(self._base)
+        _set_random_states(classifier, self._random)
+        classifier.fit(self.X, self.codes, sample_weight=self.weights)
+        wrong = classifier.predict(self.X) != self.codes
+        return classifier, float(np.average(wrong, weights=self.weights))
+
+    def scaled(self, classifier: Any, alpha: float) -> Member:
+        labels = np.arange(self.n_classes)
+        return Member(classifier, labels, alpha * np.eye(self.n_classes))
+
+    def add(self, items: list[Any]) -> None:
+        for member in items:
+            alpha = float(member.table[0, 0])
+            right = member.classifier.predict(self.X) == self.codes
+            self._raw = np.exp(np.log(self.weights) + alpha * ~right)
+            self._raw /= np.sum(self._raw)
+            self._of_true_label += alpha * right
+            self.alpha_sum += alpha
+
+    def replay(self, model: EnsembleModel, X: Matrix) -> None:
+        for member in model.members:
+            _set_random_states(clone(self._base), self._random)  # draws as that round did
+            self.add([member])
+
+    def loss(self) -> float:
+        """As with trees of our own."""
+        excess = self.alpha_sum / self.n_classes - self._of_true_label
+        return float(np.average(np.exp(excess), weights=self._shares))
+
+    def nothing_left(self, loss: float) -> bool:
+        return False
+
+
+class SAMMERule:
+    """One round: a classifier and its alpha."""
+
+    stop_reason: str | None = None
+
+    def __init__(self, learning_rate: float) -> None:
+        self.learning_rate = learning_rate
+
+    def round(self, engine: SAMMEEngine | MemberEngine, m: int) -> list[Any]:
+        classifier, error = engine.learn(m)
+        self._story = {"error": error, "alpha": 1.0}
+        if error <= NO_ERROR:
+            self.stop_reason = "a base classifier makes no errors"
+            return [engine.scaled(classifier, 1.0)]
+        K = engine.n_classes
+        if error >= 1 - 1 / K:
+            self.stop_reason = "the base classifier is no better than chance"
+            return []
+        alpha = self.learning_rate * (np.log((1 - error) / error) + np.log(K - 1))
+        self._story["alpha"] = float(alpha)
+        return [engine.scaled(classifier, float(alpha))]
+
+    def story(self) -> dict[str, float]:
+        return self._story
+
+
+class SAMMEClassifier(VotingBooster):
+    __doc__ = f"""SAMME: AdaBoost for K classes with one K-class classifier a round.
+
+    Parameters
+    ----------
+    base : "tree" or a classifier
+        Gini trees of our own, or any scikit-learn classifier whose fit takes sample_weight.
+    max_leaf_nodes : int, "auto" or None
+        "auto" is twelve leaves for every class but one.{DOC}    sharpness_ : what vote shares are multiplied by before their soft-max gives probabilities.
+    """
+
+    _rules: ClassVar[dict[str, p.Rule]] = VotingBooster._rules | {
+        "base": p.either(p.one_of("tree"), p.classifier()),
+        "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
+    }
+
+    def __init__(
+        self,
+        *,
+        base: Any = "tree",
+        n_estimators: int = 200,
+        learning_rate: float = 1.0,
+        max_leaf_nodes: int | Literal["auto"] | None = "auto",
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        max_features: int | float | None = None,
+        max_bins: int = 255,
+        class_weight: Any = None,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        scoring: Any = "accuracy",
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.base = base
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes: Any = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.scoring = scoring
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> SAMMERule:
+        return SAMMERule(self.learning_rate)
+
+    def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
+        if self.max_leaf_nodes == "auto":
+            return 12 * (n_classes - 1)
+        return super()._leaf_limit(n_rows, n_classes)
+
+    def _engine(self, rows: Rows, start: Scores) -> SAMMEEngine | MemberEngine:
+        if isinstance(self.base, str):
+            return SAMMEEngine(rows, len(start), self._grower(rows.X, len(start)))
+        check_takes_weights(self.base, type(self).__name__)
+        return MemberEngine(rows, len(start), self.base, self.random_state)
+
+    def _builder(self, start: Scores, n_features: int) -> Builder:
+        kind = ModelBuilder if isinstance(self.base, str) else EnsembleBuilder
+        return kind(start, n_features)
+
+    # --- probabilities ------------------------------------------------------------------------
+
+    def _boost(
+        self, rows: Rows, classes: NDArray[Any], validation: Rows | None, *, continues: bool
+    ) -> None:
+        self.sharpness_ = START_SHARPNESS
+        super()._boost(rows, classes, validation, continues=continues)
+        if validation is not None:
+            scores = self.model_.scores(validation.X, 1)
+            self.sharpness_ = sharpness(scores, validation)
+        else:
+            self.sharpness_ = self._sharpness_of_a_short_fit(rows, classes)
+
+    def _sharpness_of_a_short_fit(self, rows: Rows, classes: NDArray[Any]) -> float:
+        """The sharpness does not depend much on the number of rounds."""
+        train, held = stratified_split(rows.codes, HELD_OUT, seed_of(self.random_state))
+        if len(held) == 0:
+            return START_SHARPNESS
+        part = rows.take(train)
+        engine = self._engine(part, np.zeros(len(classes)))
+        builder = self._builder(np.zeros(len(classes)), rows.X.shape[1])
+        rounds = range(min(SHORT, self.n_iter_))
+        silent = Progress(0, "", shown=False)
+        boost(self._round_rule(len(classes), {}), engine, builder, rounds, None, silent)
+        held_out = rows.take(held)
+        return sharpness(builder.model().scores(held_out.X, engine.n_threads), held_out)
+
+    def _link(self, scores: Scores, n_threads: int) -> Scores:
+        logits = self.sharpness_ * vote_shares(scores)
+        _core.softmax(logits, n_threads)
+        return logits
+
+
+def vote_shares(scores: Scores) -> Scores:
+    """psi_k / sum_t alpha_t: every round gives its alpha to one class."""
+    total = scores.sum(axis=1, keepdims=True)
+    return np.divide(scores, total, out=np.zeros_like(scores), where=total > 0)
+
+
+def sharpness(scores: Scores, rows: Rows) -> float:
+    """The factor of the vote shares whose soft-max has the largest likelihood, from 1 to 100."""
+    shares = vote_shares(scores)
+    at = np.arange(len(shares)), rows.codes
+
+    def loss(log_factor: float) -> float:
+        log_p = log_softmax(np.exp(log_factor) * shares, axis=1)
+        return -float(np.average(log_p[at], weights=rows.weights))
+
+    return float(np.exp(minimize_scalar(loss, bounds=(0, np.log(100)), method="bounded").x))

@@ -1,0 +1,244 @@
+"""Soft-max boosting: the expected cost itself, lowered by gradient descent in function space.
+
+Geist, "Soft-max boosting" (Machine Learning, 2015), algorithm 2; a similar idea is Abe, Zadrozny,
+Langford (KDD 2004). The decision rule is stochastic, g(k|x) = softmax(psi(x))_k, so that the cost
+
+    R(psi) = sum_i w_i sum_k g(k|x_i) c_i(k)          (w_i shares of the rows, c_i(k) the costs)
+
+is smooth, though not convex. With the centred costs D_i(k) = c_i(k) - sum_s g(s|x_i) c_i(s) its
+gradient is g(k|x_i) D_i(k), and a round projects it on trees h with values +-1, one per class:
+
+    h    = K weighted binary trees on targets sgn D_i(k), weights w_i g(k|x_i) |D_i(k)|
+    R(h) = sum_ik w_i g(k|x_i) D_i(k) h(x_i, k)
+    psi <- psi - step * h.
+
+``projection="exact"`` uses these weights; ``"sampled"`` (the paper) draws as many pairs (i, k) as
+there are rows with probability w_i g(k|x_i) and gives each the weight |D_i(k)|.
+
+``step="paper"`` is R(h), the paper's choice (5.1: its factor K cancels against ||h||^2 = K).
+``step="constant"`` is R(h) / (K L) with L = 1 / (3 sqrt(3)), the smoothness constant of R for costs
+within [0, 1] (the paper proves 1), so that no round raises R in the exact projection; costs are
+divided by their largest for it.
+
+Deviations: +1 means "dearer than average", so the step is subtracted; a class that was not drawn
+does not move in that round.
+"""
+
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _core
+from . import _params as p
+from ._cost import check_cost
+from ._errors import InvalidDataError
+from ._grower import set_leaves
+from ._input import Matrix, Rows, Weights
+from ._model import Scores
+from ._vote_grower import VoteGrower
+from ._voting import DOC, VotingBooster
+
+SMOOTHNESS = 1 / (3 * np.sqrt(3))
+
+
+class SoftmaxEngine:
+    """The state: scores psi of the training rows, and the stochastic rule g from them."""
+
+    def __init__(self, costs: Weights, shares: Weights, grower: VoteGrower) -> None:
+        self.largest_cost = max(float(costs.max()), 1e-300)
+        self.costs = costs / self.largest_cost  # (n, n_classes), within [0, 1]
+        self.shares = shares
+        self.grower = grower
+        self.n_threads = grower.n_threads
+        self.psi = np.zeros_like(costs)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.rule = self.psi.copy()
+        _core.softmax(self.rule, self.n_threads)
+        self.expected = (self.rule * self.costs).sum(axis=1)  # (n): cost of the stochastic rule
+
+    @property
+    def centred(self) -> Weights:
+        """D_i(k), (n, n_classes)."""
+        return self.costs - self.expected[:, np.newaxis]
+
+    def add(self, items: list[Any]) -> None:
+        for k, tree in enumerate(items):
+            self.psi[:, k] += tree.values[tree.leaf_of_row]
+        self._refresh()
+
+    def replay(self, model: Any, X: Matrix) -> None:
+        self.psi = model.scores(X, self.n_threads)
+        self._refresh()
+
+    def loss(self) -> float:
+        """The expected cost R."""
+        return float(self.shares @ self.expected) * self.largest_cost
+
+    def nothing_left(self, loss: float) -> bool:
+        return loss <= 0.0
+
+
+class SoftmaxRule:
+    """One round: the gradient, projected on K trees."""
+
+    stop_reason: str | None = None
+
+    def __init__(self, projection: str, step: str, learning_rate: float) -> None:
+        self.projection = projection
+        self.step = step
+        self.learning_rate = learning_rate
+
+    def round(self, engine: SoftmaxEngine, m: int) -> list[Any]:
+        trees = engine.grower.vote_trees(self._signed_weights(engine, m), m)
+        edges = [tree.sums.reshape(-1, 2)[:, 0] for tree in trees]
+        slope = float(sum(np.abs(edge).sum() for edge in edges))  # R(h)
+        if slope <= 0:
+            self.stop_reason = "the gradient is zero"
+            return []
+        step = slope
+        if self.step == "constant":
+            step = slope / (len(trees) * SMOOTHNESS)
+        for k, (tree, edge) in enumerate(zip(trees, edges, strict=True)):
+            values = -self.learning_rate * step * np.sign(edge)
+            set_leaves(tree, values[:, np.newaxis], [k])
+        self._story = {"edge": slope, "step": step}
+        return list(trees)
+
+    def _signed_weights(self, engine: SoftmaxEngine, m: int) -> Weights:
+        if self.projection == "exact":
+            return engine.shares[:, np.newaxis] * engine.rule * engine.centred
+        drawn = draws(engine.rule, engine.shares, engine.grower.rng(m))
+        return drawn * engine.centred / len(drawn)
+
+    def story(self) -> dict[str, float]:
+        return self._story
+
+
+def draws(rule: Weights, shares: Weights, rng: np.random.Generator) -> Weights:
+    """How often each pair (row, label) occurs among n drawn with probability w_i g(k|x_i)."""
+    n, n_classes = rule.shape
+    rows = rng.choice(n, size=n, p=shares)
+    below = rule[rows].cumsum(axis=1) < rng.random(n)[:, np.newaxis]
+    labels = np.minimum(below.sum(axis=1), n_classes - 1)
+    pairs = np.bincount(rows * n_classes + labels, minlength=rule.size)
+    return pairs.reshape(rule.shape).astype(np.float64)
+
+
+class SoftmaxBoostClassifier(VotingBooster):
+    __doc__ = f"""Soft-max boosting: minimises the expected cost of a stochastic decision rule.
+
+    `y` is a vector of labels, or an indicator matrix where several labels of a row may be right:
+    any of them costs nothing. The answer is one label per row, for an indicator matrix as y in the
+    form of an indicator row. `predict_proba` is the stochastic rule itself, not an estimate of the
+    frequencies of the classes.
+
+    Parameters
+    ----------
+    cost : array of shape (n_classes, n_classes) or None
+        cost[t, k] is the cost of the answer k where t is right, classes sorted. None: 0 and 1.
+    projection : {{"sampled", "exact"}}
+        Whether a round sees as many drawn pairs of rows and labels as there are rows, or all pairs.
+    step : {{"paper", "constant"}}
+        The paper's step, or the one that never raises the cost (with "exact").{DOC}"""
+
+    _multi_label = True
+    _rules: ClassVar[dict[str, p.Rule]] = VotingBooster._rules | {
+        "cost": p.matrix_or_none(),
+        "projection": p.one_of("sampled", "exact"),
+        "step": p.one_of("paper", "constant"),
+    }
+
+    def __init__(
+        self,
+        *,
+        cost: ArrayLike | None = None,
+        projection: Literal["sampled", "exact"] = "sampled",
+        step: Literal["paper", "constant"] = "paper",
+        n_estimators: int = 500,
+        learning_rate: float = 1.0,
+        max_leaf_nodes: int | None = 12,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        max_features: int | float | None = None,
+        max_bins: int = 255,
+        class_weight: Any = None,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        scoring: Any = "accuracy",
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.cost = cost
+        self.projection = projection
+        self.step = step
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_features = max_features
+        self.max_bins = max_bins
+        self.class_weight = class_weight
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.scoring = scoring
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        X_val: ArrayLike | None = None,
+        y_val: ArrayLike | None = None,
+        sample_weight_val: ArrayLike | None = None,
+        costs: ArrayLike | None = None,
+    ) -> Self:
+        """Fits the model to rows X with labels y.
+
+        `costs` (n_rows, n_classes) says row by row what each answer costs, in the place of `cost`.
+        See the other estimators for the rest.
+        """
+        with self._transaction():
+            self._fit((X, y, sample_weight), (X_val, y_val, sample_weight_val), costs)
+        return self
+
+    def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> SoftmaxRule:
+        return SoftmaxRule(self.projection, self.step, self.learning_rate)
+
+    def _engine(self, rows: Rows, start: Scores) -> SoftmaxEngine:
+        costs = self._costs(rows, len(start))
+        return SoftmaxEngine(costs, rows.shares(), self._grower(rows.X, len(start)))
+
+    def _costs(self, rows: Rows, n_classes: int) -> Weights:
+        """c_i(k), (n, n_classes)."""
+        if rows.costs is not None:
+            if rows.costs.shape[1] != n_classes:
+                raise InvalidDataError(
+                    f"costs must have one column for each of the {n_classes} classes. Got "
+                    f"{rows.costs.shape[1]} columns."
+                )
+            return rows.costs
+        right = rows.signs(n_classes) > 0
+        if self.cost is None:
+            return np.where(right, 0.0, 1.0)
+        cost = check_cost(self.cost, n_classes)
+        if rows.relevant is None:
+            by_row: Weights = cost[rows.codes]
+            return by_row
+        # An answer is judged by the right label it is nearest to.
+        dear = np.where(right[:, :, np.newaxis], cost, np.inf).min(axis=1)
+        return np.where(np.isinf(dear), 0.0, dear)
+
+    def _relevant(self, scores: Scores) -> NDArray[np.bool_]:
+        return scores.argmax(axis=1)[:, np.newaxis] == np.arange(scores.shape[1])
