@@ -18,3 +18,7 @@ class InvalidParameterError(EdgewiseError, ValueError):
 
 class InvalidDataError(EdgewiseError, ValueError):
     """X, y or the weights cannot be used."""
+
+
+class CostWarning(UserWarning):
+    """A cost matrix makes a right label dearer than a wrong one: its rows may be its columns."""

@@ -12,14 +12,14 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from . import _core
-from ._best_votes import best_votes
+from ._coefficients import Coefficients, Kind, binary, factorised, per_leaf
 from ._ensemble import Constant, Member
 from ._errors import InvalidParameterError
 from ._grower import Tree, set_leaves
 from ._input import Matrix
 from ._model import Scores
 from ._vote_grower import VoteGrower
-from ._votes import Coefficients, Kind, binary, factorised, per_leaf
+from ._votes import Method, best_votes
 
 
 class MHEngine:
@@ -191,6 +191,7 @@ class AnyClassifier:
     """
 
     SWEEPS = 10
+    ENUMERATED = 10  # classes whose vote vectors are all tried
 
     def __init__(self, classifier: Any, learning_rate: float) -> None:
         self.classifier = classifier
@@ -198,7 +199,8 @@ class AnyClassifier:
 
     def learn(self, engine: MHEngine, m: int) -> Base:
         signed = engine.signed_weights
-        votes = best_votes(signed)
+        method: Method = "exact" if engine.n_classes <= self.ENUMERATED else "bracket"
+        votes = best_votes(signed, method=method, n_starts=8).votes
         best: tuple[float, Any, NDArray[np.float64]] | None = None
         for _ in range(self.SWEEPS):
             phi = self._binary(engine, signed @ votes, m)

@@ -1,130 +1,186 @@
-"""Votes: from what base classifiers get right and wrong to their coefficients.
+"""Votes of largest mass: the v in {-1, +1}^K with the largest sum_i |sum_l a_il v_l|.
 
-The entries of a base classifier are the places where its votes can be chosen: a stump's classes, a
-tree's leaves. An entry that votes with a sign is right on weight mu_plus and wrong on mu_minus (eqs
-7 and 8 of Kegl 2014b); with coefficients c the energy (eq. 4) is
+A = [w_il y_il] holds the signed weights of n rows and K classes, and the sum is the vote mass of
+Kégl (2014, eq. 14): the share of the weight that is left to a base classifier once the votes are
+fixed. Its maximum is the norm of A from l_infinity to l_1, which is NP-hard to compute, so:
 
-    Z = sum_e mu_plus_e exp(-c_e) + mu_minus_e exp(c_e).
+- few classes: all 2^(K-1) votes are tried (v and -v have the same mass);
+- many: a lower and an upper bound. Signs become unit vectors, the relaxation of Grothendieck; its
+  dual gives the upper bound, its vectors, cut by random planes, the votes to start from; flips of
+  single votes do the rest.
+
+Nothing here calls BLAS, whose rounding may depend on the number of threads.
 """
 
-from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._grower import Tree
-
 Array = NDArray[np.float64]
-Kind = Literal["binary", "ternary", "real"]
+Method = Literal["auto", "exact", "bracket"]
+
+AUTO_CLASSES = 20  # enumerated unless told otherwise
+MOST_CLASSES = 24  # enumerated at all: 2^23 masses are 64 MB
+_LOW = 8  # classes in the inner table of the enumeration
+_BLOCK = 2**15  # numbers in that table: it stays in the cache
 
 
-class Coefficients(NamedTuple):
-    """What the entries' votes are multiplied by, and what that achieves."""
+@dataclass(frozen=True)
+class BestVotes:
+    """Votes, their mass, and a mass that no votes exceed."""
 
-    of_entry: Array
-    edge: float  # gamma, eq. (10): what is right minus what is wrong, abstentions apart
-    alpha: float
-    z: float
+    votes: Array  # (K): -1 or +1; the first is +1
+    mass: float
+    upper: float  # equal to `mass` if all votes were tried
 
-
-def _alpha(right: float, wrong: float, smoothing: float) -> float:
-    """Eq. (11), finite where nothing is wrong: 1/2 log((1 + gamma) / (1 - gamma))."""
-    return 0.5 * float(np.log((right + smoothing) / (wrong + smoothing)))
-
-
-def _achieved(of_entry: Array, right: Array, wrong: Array, alpha: float) -> Coefficients:
-    votes = of_entry != 0
-    edge = float((right - wrong)[votes].sum())
-    z = float((right * np.exp(-of_entry) + wrong * np.exp(of_entry)).sum())
-    return Coefficients(of_entry, edge, alpha, z)
+    @property
+    def exact(self) -> bool:
+        """Whether no votes have more mass, up to rounding."""
+        return self.upper <= self.mass * (1 + 1e-12)
 
 
-def binary(right: Array, wrong: Array, smoothing: float) -> Coefficients:
-    """All entries vote, with one alpha."""
-    alpha = _alpha(right.sum(), wrong.sum(), smoothing)
-    return _achieved(np.full(right.shape, alpha), right, wrong, alpha)
+def best_votes(
+    signed: Array, *, method: Method = "auto", n_starts: int = 32, seed: int = 0
+) -> BestVotes:
+    """The best votes for the signed weights A, (n, K)."""
+    n_classes = signed.shape[1]
+    if method == "exact" or (method == "auto" and n_classes <= AUTO_CLASSES):
+        votes = pattern(int(all_masses(signed).argmax()), n_classes)
+        mass = mass_of(signed, votes)
+        return BestVotes(votes, mass, mass)
+    return _bracket(signed, n_starts, np.random.default_rng(seed))
 
 
-def ternary(right: Array, wrong: Array, smoothing: float) -> Coefficients:
-    """Entries may abstain; the set of those that vote minimises 2 sqrt(P N) + (1 - P - N).
+def mass_of(signed: Array, votes: Array) -> float:
+    """sum_i |sum_l a_il v_l|"""
+    return float(np.abs(_times(signed, votes)).sum())
 
-    For a fixed alpha an entry lowers the energy iff mu_plus / mu_minus > exp(alpha), so the best set
-    is a prefix of the entries in the order of that ratio: the minimum over all subsets is found
-    among as many candidates as there are entries. (MultiBoost removes entries greedily.)
+
+# --- enumeration ------------------------------------------------------------------------------
+
+
+def pattern(code: int, n_classes: int) -> Array:
+    """Votes number `code` of `all_masses`: +1 for the first class, then -1 where a bit is set."""
+    bits = (code >> np.arange(n_classes - 1)) & 1
+    return np.concatenate([[1.0], np.where(bits, -1.0, 1.0)])
+
+
+def all_masses(signed: Array) -> Array:
+    """The masses of all 2^(K-1) votes with +1 for the first class."""
+    columns = np.ascontiguousarray(signed.T)  # (K, n)
+    first, low, high = columns[0], columns[1 : 1 + _LOW], columns[1 + _LOW :]
+    masses = np.zeros((2 ** len(high), 2 ** len(low)))
+    step = _BLOCK >> len(low)
+    for start in range(0, len(first), step):
+        rows = slice(start, start + step)
+        inner = _signed_sums(low[:, rows])
+        outer = _signed_sums(high[:, rows]) + first[rows]
+        sums = np.empty_like(inner)
+        for h, base in enumerate(outer):
+            np.add(inner, base, out=sums)
+            np.abs(sums, out=sums)
+            masses[h] += sums.sum(axis=1)
+    return masses.ravel()
+
+
+def _signed_sums(columns: Array) -> Array:
+    """All sums of m columns with signs: (m, n) becomes (2^m, n).
+
+    Bit l of a sum's number says that column l is taken off.
     """
-    share = wrong.ravel() / np.maximum(right.ravel() + wrong.ravel(), 1e-300)
-    order = np.argsort(share, kind="stable")
-    P, N = right.ravel()[order].cumsum(), wrong.ravel()[order].cumsum()
-    energy = 2 * np.sqrt(P * N) - P - N
-    last = int(np.argmin(energy))
-    alpha = _alpha(P[last], N[last], smoothing)
-    of_entry = np.zeros(right.size)
-    of_entry[order[: last + 1]] = alpha
-    return _achieved(of_entry.reshape(right.shape), right, wrong, alpha)
-
-
-def real(right: Array, wrong: Array, smoothing: float) -> Coefficients:
-    """Every entry has its own coefficient 1/2 log(mu_plus / mu_minus): real AdaBoost.MH."""
-    of_entry = 0.5 * np.log((right + smoothing) / (wrong + smoothing))
-    return _achieved(of_entry, right, wrong, 1.0)
-
-
-KINDS: dict[str, Callable[[Array, Array, float], Coefficients]] = {
-    "binary": binary,
-    "ternary": ternary,
-    "real": real,
-}
-
-
-def terminal_stumps(tree: Tree) -> NDArray[np.intp]:
-    """The stump above each leaf, numbered from 0: leaves of one stump share its vote vector."""
-    inner, leaves = np.flatnonzero(tree.feature >= 0), np.flatnonzero(tree.feature < 0)
-    parent = np.zeros(len(tree.feature), dtype=np.intp)
-    parent[tree.left[inner]] = parent[tree.left[inner] + 1] = inner
-    stumps: NDArray[np.intp] = np.unique(parent[leaves], return_inverse=True)[1]
-    return stumps
-
-
-def sum_by(groups: NDArray[np.intp], values: Array) -> Array:
-    """Rows of `values` added up by group: (n_groups, ...)"""
-    sums = np.zeros((groups.max() + 1, *values.shape[1:]))
-    np.add.at(sums, groups, values)
+    sums = np.zeros((1, columns.shape[1]))
+    for column in columns:
+        sums = np.concatenate([sums + column, sums - column])
     return sums
 
 
-class Voted(NamedTuple):
-    """A base classifier's outputs h on its leaves, (n_leaves, n_classes), and its coefficients."""
-
-    outputs: Array
-    coefficients: Coefficients
+# --- bounds from both sides -------------------------------------------------------------------
 
 
-def factorised(tree: Tree, n_classes: int, kind: Kind, smoothing: float) -> Voted:
-    """The outputs of a Hamming tree: alpha v_l phi(x) of the last stump above a leaf."""
-    edge, mass, sign = np.moveaxis(tree.sums.reshape(-1, 3, n_classes), 1, 0)
-    stump = terminal_stumps(tree)
-    right = sum_by(stump, (mass + sign * edge) / 2)
-    wrong = sum_by(stump, (mass - sign * edge) / 2)
-    flip = np.ones_like(right)
-    if kind != "binary":  # entries that vote for themselves may as well vote the right way
-        flip = np.where(wrong > right, -1.0, 1.0)
-        right, wrong = np.maximum(right, wrong), np.minimum(right, wrong)
-    coefficients = KINDS[kind](_positive(right), _positive(wrong), smoothing)
-    return Voted(sign * (flip * coefficients.of_entry)[stump], coefficients)
+def _bracket(signed: Array, n_starts: int, rng: np.random.Generator) -> BestVotes:
+    votes = np.ones(signed.shape[1])  # classes without weight keep this vote
+    classes = np.flatnonzero(signed.any(axis=0))
+    A = signed[signed.any(axis=1)][:, classes]
+    if len(classes):
+        vectors, upper = _relaxation(A, rng)
+        starts = _starts(vectors, n_starts, rng)
+        found = [_ascend(A, start) for start in starts]
+        votes[classes] = max(found, key=lambda v: mass_of(A, v))
+    else:
+        upper = 0.0
+    votes *= votes[0]
+    mass = mass_of(signed, votes)
+    return BestVotes(votes, mass, max(mass, min(upper, float(np.abs(A).sum()))))
 
 
-def per_leaf(trees: list[Tree], kind: Kind, smoothing: float) -> tuple[list[Array], Coefficients]:
-    """Outputs of one tree per class, (n_leaves, 1) each: a leaf votes with its majority."""
-    sums = np.concatenate([tree.sums.reshape(-1, 2) for tree in trees])
-    edge, mass = sums.T
-    sign = np.where(edge > 0, 1.0, -1.0)
-    right, wrong = _positive((mass + abs(edge)) / 2), _positive((mass - abs(edge)) / 2)
-    coefficients = KINDS[kind](right, wrong, smoothing)
-    ends = np.cumsum([len(tree.sums) // 2 for tree in trees])[:-1]
-    outputs: list[Any] = np.split((sign * coefficients.of_entry)[:, np.newaxis], ends)
-    return outputs, coefficients
+def _relaxation(A: Array, rng: np.random.Generator, n_steps: int = 200) -> tuple[Array, float]:
+    """Unit vectors u_l, (K, r), that nearly maximise sum_i |sum_l a_il u_l|, and an upper bound.
+
+    The vectors are improved in turns: those of the rows given those of the classes, and back. For
+    any d, e > 0 no signs s, v give s'Av more than |D^-1/2 A E^-1/2| sqrt(sum d sum e), with the
+    spectral norm; the lengths of the sums, d and e, make this the value of the relaxation in the
+    limit.
+    """
+    n_classes = A.shape[1]
+    size = np.abs(A).max(axis=1, keepdims=True)  # (n, 1)
+    vectors = _unit(rng.normal(size=(n_classes, 1 + math.ceil(math.sqrt(2 * n_classes)))), 0.0)[0]
+    upper = math.inf
+    for step in range(1, n_steps + 1):
+        of_rows, d = _unit(_times(A, vectors), 1e-6 * size)
+        vectors, e = _unit(_times(A.T, of_rows), 1e-6 * size.max())
+        if step % 10 == 0:
+            upper = min(upper, _dual_bound(A, d, e))
+            if upper <= d.sum() * (1 + 1e-6):
+                break
+    return vectors, upper
 
 
-def _positive(mass: Array) -> Array:
-    return np.maximum(mass, 0.0)
+def _unit(rows: Array, least: Array | float) -> tuple[Array, Array]:
+    """Rows scaled to length 1, and their lengths, which count as `least` where they are smaller."""
+    lengths = np.sqrt((rows**2).sum(axis=1, keepdims=True))
+    lengths = np.maximum(lengths, least)
+    return rows / lengths, lengths
+
+
+def _dual_bound(A: Array, d: Array, e: Array) -> float:
+    inner = _times((A / d).T, A) / np.sqrt(e * e.T)  # (K, K)
+    return math.sqrt(np.linalg.eigvalsh(inner)[-1] * d.sum() * e.sum())
+
+
+def _starts(vectors: Array, n_starts: int, rng: np.random.Generator) -> Iterator[Array]:
+    """Equal votes; votes cut by random planes; as many votes for as against, drawn at random.
+
+    Of one-hot labels, either equal votes or evenly split ones on average have the mass C_K.
+    """
+    n_classes, n_dimensions = vectors.shape
+    yield np.ones(n_classes)
+    for s in range(n_starts):
+        if s % 2:
+            yield np.where(rng.permutation(n_classes) % 2, 1.0, -1.0)
+        else:
+            plane = rng.normal(size=(n_dimensions, 1))
+            yield np.where(_times(vectors, plane)[:, 0] >= 0, 1.0, -1.0)
+
+
+def _ascend(A: Array, votes: Array) -> Array:
+    """Flips the vote that gains most until none gains."""
+    sums = _times(A, votes)  # (n)
+    mass = np.abs(sums).sum()
+    while True:
+        steps = 2 * A * votes  # (n, K): what a flip takes off the sums
+        flipped = np.abs(sums[:, None] - steps).sum(axis=0)
+        best = int(flipped.argmax())
+        if flipped[best] <= mass * (1 + 1e-12):
+            return votes
+        sums, mass = sums - steps[:, best], flipped[best]
+        votes = np.where(np.arange(len(votes)) == best, -votes, votes)
+
+
+def _times(matrix: Array, other: Array) -> Array:
+    """The matrix product, without BLAS."""
+    product: Array = np.einsum("ij,j...->i...", matrix, other)
+    return product

@@ -36,8 +36,8 @@ DOC = """
         What is watched: "loss" (log loss of the probabilities, negated), or any scikit-learn scorer
         by name.
     warm_start : bool
-        Continue from the fitted rounds. Fitting k rounds, then up to k + m on the same data and with
-        an integer `random_state`, gives the same model as fitting k + m rounds.
+        Continue from the fitted rounds. Fitting k rounds, then up to k + m on the same data and
+        with an integer `random_state`, gives the same model as fitting k + m rounds.
     random_state : int, RandomState or None
         Draws held-out rows, features and whatever else the algorithm draws.
     n_jobs : int or None
@@ -55,8 +55,7 @@ DOC = """
     history_ : dict of arrays with one entry per round: "loss", "seconds", with early stopping
         "validation_score", and the algorithm's own story.
     feature_importances_ : share of the total gain of each feature.
-    model_ : the trees as plain arrays.
-"""
+    model_ : the trees as plain arrays."""
 
 
 class VotingBooster(Booster):

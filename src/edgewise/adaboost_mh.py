@@ -18,7 +18,7 @@ P_l))) with the initial weights w+ of a present and w- of an absent label, hence
 
 Deviations: alpha is smoothed by 0.01 / n on both sides as in MultiBoost, so that an edge of one
 gives a finite alpha (and ends the fit); rows of negligible weight take no part in the search for
-splits; ternary votes are optimal, not greedy (see ``_votes``).
+splits; ternary votes are optimal, not greedy (see ``_coefficients``).
 """
 
 from typing import Any, ClassVar, Literal
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from . import _params as p
+from ._coefficients import Kind
 from ._ensemble import EnsembleBuilder
 from ._input import Rows, Weights
 from ._loop import Builder
@@ -41,7 +42,6 @@ from ._mh_bases import (
     check_takes_weights,
 )
 from ._model import ModelBuilder, Scores
-from ._votes import Kind
 from ._voting import DOC, VotingBooster
 
 OWN_BASES = ("stump", "hamming_tree", "product", "one_vs_all")
@@ -115,7 +115,8 @@ class AdaBoostMHClassifier(VotingBooster):
         Half of a row's weight for the labels it has and half for the others (Kegl), or the same for
         all labels (Schapire and Singer; Geist).
     max_leaf_nodes : int, "auto" or None
-        "auto" grows with the number of classes.{DOC}"""
+        "auto" grows with the number of classes.{DOC}
+    """
 
     _multi_label = True
     _rules: ClassVar[dict[str, p.Rule]] = VotingBooster._rules | {
@@ -169,8 +170,8 @@ class AdaBoostMHClassifier(VotingBooster):
         self.verbose = verbose
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> MHRule:
-        bounds = history.get("bound", ())
-        return MHRule(self._base_learner(), float(bounds[-1]) if len(bounds) else 1.0)
+        bound = float(history["bound"][-1]) if len(history.get("bound", [])) else 1.0
+        return MHRule(self._base_learner(), bound)
 
     def _base_learner(self) -> BaseLearner:
         rate = self.learning_rate

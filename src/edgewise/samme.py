@@ -116,7 +116,7 @@ class MemberEngine:
 
     @property
     def weights(self) -> Weights:
-        return np.clip(self._raw, np.finfo(float).eps, None)
+        return np.asarray(np.clip(self._raw, np.finfo(float).eps, None))
 
     def learn(self, m: int) -> tuple[Any, float]:
         classifier = clone(self._base)
@@ -186,7 +186,8 @@ class SAMMEClassifier(VotingBooster):
     base : "tree" or a classifier
         Gini trees of our own, or any scikit-learn classifier whose fit takes sample_weight.
     max_leaf_nodes : int, "auto" or None
-        "auto" is twelve leaves for every class but one.{DOC}    sharpness_ : what vote shares are multiplied by before their soft-max gives probabilities.
+        "auto" is twelve leaves for every class but one.{DOC}
+    sharpness_ : what vote shares are multiplied by before their soft-max gives probabilities.
     """
 
     _rules: ClassVar[dict[str, p.Rule]] = VotingBooster._rules | {
@@ -287,7 +288,7 @@ class SAMMEClassifier(VotingBooster):
 def vote_shares(scores: Scores) -> Scores:
     """psi_k / sum_t alpha_t: every round gives its alpha to one class."""
     total = scores.sum(axis=1, keepdims=True)
-    return np.divide(scores, total, out=np.zeros_like(scores), where=total > 0)
+    return np.asarray(np.divide(scores, total, out=np.zeros_like(scores), where=total > 0))
 
 
 def sharpness(scores: Scores, rows: Rows) -> float:

@@ -62,7 +62,7 @@ class SoftmaxEngine:
     @property
     def centred(self) -> Weights:
         """D_i(k), (n, n_classes)."""
-        return self.costs - self.expected[:, np.newaxis]
+        return np.asarray(self.costs - self.expected[:, np.newaxis])
 
     def add(self, items: list[Any]) -> None:
         for k, tree in enumerate(items):
@@ -94,7 +94,7 @@ class SoftmaxRule:
     def round(self, engine: SoftmaxEngine, m: int) -> list[Any]:
         trees = engine.grower.vote_trees(self._signed_weights(engine, m), m)
         edges = [tree.sums.reshape(-1, 2)[:, 0] for tree in trees]
-        slope = float(sum(np.abs(edge).sum() for edge in edges))  # R(h)
+        slope = float(np.abs(np.concatenate(edges)).sum())  # R(h)
         if slope <= 0:
             self.stop_reason = "the gradient is zero"
             return []
@@ -102,8 +102,7 @@ class SoftmaxRule:
         if self.step == "constant":
             step = slope / (len(trees) * SMOOTHNESS)
         for k, (tree, edge) in enumerate(zip(trees, edges, strict=True)):
-            values = -self.learning_rate * step * np.sign(edge)
-            set_leaves(tree, values[:, np.newaxis], [k])
+            set_leaves(tree, -self.learning_rate * step * np.sign(edge)[:, np.newaxis], [k])
         self._story = {"edge": slope, "step": step}
         return list(trees)
 
@@ -142,7 +141,8 @@ class SoftmaxBoostClassifier(VotingBooster):
     projection : {{"sampled", "exact"}}
         Whether a round sees as many drawn pairs of rows and labels as there are rows, or all pairs.
     step : {{"paper", "constant"}}
-        The paper's step, or the one that never raises the cost (with "exact").{DOC}"""
+        The paper's step, or the one that never raises the cost (with "exact").{DOC}
+    """
 
     _multi_label = True
     _rules: ClassVar[dict[str, p.Rule]] = VotingBooster._rules | {
@@ -194,7 +194,7 @@ class SoftmaxBoostClassifier(VotingBooster):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(
+    def fit(  # noqa: PLR0917
         self,
         X: ArrayLike,
         y: ArrayLike,
@@ -241,4 +241,4 @@ class SoftmaxBoostClassifier(VotingBooster):
         return np.where(np.isinf(dear), 0.0, dear)
 
     def _relevant(self, scores: Scores) -> NDArray[np.bool_]:
-        return scores.argmax(axis=1)[:, np.newaxis] == np.arange(scores.shape[1])
+        return np.asarray(scores.argmax(axis=1)[:, np.newaxis] == np.arange(scores.shape[1]))

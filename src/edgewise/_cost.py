@@ -1,0 +1,271 @@
+"""Costs of mistakes: the labels that cost least, the cost of predictions, a scorer.
+
+``cost[k, j]`` is the cost of predicting class j where class k is right, so a row belongs to what is
+true and a column to what is said. Zeros on the diagonal and ones elsewhere count errors.
+"""
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import UNUSED
+
+from ._errors import CostWarning, InvalidDataError, InvalidParameterError
+
+Array = NDArray[np.float64]
+Decide = Literal["predict", "minimum"]
+
+
+def check_cost(cost: ArrayLike, n_classes: int | None = None, *, warn: bool = True) -> Array:
+    """The cost matrix as an array, (K, K), or one clear error.
+
+    Warns of rows whose right label is dearer than a wrong one.
+    """
+    matrix = _numbers(cost, "cost", InvalidParameterError)
+    wanted = "(K, K) for K classes" if n_classes is None else f"({n_classes}, {n_classes})"
+    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] > 0
+    if not square or n_classes not in (None, len(matrix)):
+        raise InvalidParameterError(
+            f"cost must have shape {wanted}: a row for each true class, a column for each predicted"
+            f" one. Got shape {matrix.shape}."
+        )
+    if not (np.isfinite(matrix) & (matrix >= 0)).all():
+        k, j = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))[0]
+        raise InvalidParameterError(
+            f"cost must hold finite numbers that are not negative. Got {matrix[k, j]} in row {k}, "
+            f"column {j}."
+        )
+    if warn:
+        _warn_of_dear_right_labels(matrix)
+    return matrix
+
+
+def _warn_of_dear_right_labels(cost: Array) -> None:
+    dearer = np.flatnonzero(cost.diagonal() > cost.min(axis=1))
+    if len(dearer):
+        k = int(dearer[0])
+        warnings.warn(
+            f"cost makes the right label dearer than a wrong one for {len(dearer)} of {len(cost)} "
+            f"classes, the first in row {k}: {cost[k, k]:g} for being right, {cost[k].min():g} for "
+            f"predicting class {int(cost[k].argmin())}. Rows are true classes, columns predicted "
+            "ones.",
+            CostWarning,
+            stacklevel=4,
+        )
+
+
+def minimum_cost_labels(
+    proba: ArrayLike, cost: ArrayLike, classes: ArrayLike | None = None
+) -> NDArray[Any]:
+    """For each row the class of least expected cost, sum_k proba[k] cost[k, j].
+
+    Parameters
+    ----------
+    proba : (n, K) class probabilities, as `predict_proba` gives them.
+    cost : (K, K) cost of predicting class j (column) where class k is right (row).
+    classes : (K,) labels of the classes, an estimator's `classes_`.
+
+    Returns
+    -------
+    (n,) labels; without `classes`, their places, from 0. Equal costs, up to rounding, go to the
+    first class.
+    """
+    chances = _check_proba(proba)
+    return _cheapest(chances, check_cost(cost, chances.shape[1]), classes)
+
+
+def _cheapest(proba: Array, cost: Array, classes: ArrayLike | None) -> NDArray[Any]:
+    n_classes = len(cost)
+    expected = np.einsum("ik,kj->ij", proba, cost)  # without BLAS: the same for any threads
+    rounding = 4 * n_classes * np.finfo(float).eps * expected.max(axis=1, keepdims=True)
+    low = expected <= expected.min(axis=1, keepdims=True) + rounding
+    places: NDArray[np.intp] = low.argmax(axis=1)
+    return places if classes is None else _labels(classes, n_classes, "classes")[places]
+
+
+def expected_cost(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    cost: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> float:
+    """The mean cost of predictions.
+
+    Parameters
+    ----------
+    y_true, y_pred : (n,) right and predicted labels.
+    cost : (K, K) cost of predicting class j (column) where class k is right (row).
+    labels : (K,) labels of the rows and columns of `cost`; if None, the sorted labels that occur.
+    sample_weight : (n,) weights of the rows.
+    """
+    true, said = _vector(y_true, "y_true"), _vector(y_pred, "y_pred")
+    _check_length(said, len(true), "y_pred")
+    if labels is None:
+        labels = _sorted_labels(true, said)
+    return _mean_cost(true, said, check_cost(cost, np.size(labels)), labels, sample_weight)
+
+
+def _mean_cost(
+    true: NDArray[Any],
+    said: NDArray[Any],
+    cost: Array,
+    labels: ArrayLike,
+    sample_weight: ArrayLike | None,
+) -> float:
+    known = _labels(labels, len(cost), "labels")
+    paid = cost[_places(known, true, "y_true"), _places(known, said, "y_pred")]
+    return float(np.average(paid, weights=_check_weights(sample_weight, len(true))))
+
+
+class ExpectedCostScorer(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+    """A scorer for scikit-learn's model selection: minus the mean cost, so that more is better.
+
+    `expected_cost_scorer` makes one. It asks for `sample_weight` as scikit-learn's own scorers do:
+    ``scorer.set_score_request(sample_weight=True)`` where metadata routing is enabled.
+    """
+
+    __metadata_request__score = {"estimator": UNUSED}  # an argument, not metadata
+
+    def __init__(
+        self, cost: ArrayLike, *, labels: ArrayLike | None = None, decide: Decide = "predict"
+    ) -> None:
+        self.cost = cost
+        self.labels = labels
+        self.decide = decide
+
+    def score(
+        self, estimator: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        """Minus the mean cost of the estimator's predictions for X."""
+        labels = np.asarray(estimator.classes_ if self.labels is None else self.labels)
+        cost = check_cost(self.cost, len(labels), warn=False)
+        if self.decide == "minimum":
+            # A fold may lack classes: of the cost, the rows and columns of those it has.
+            known = _places(labels, np.asarray(estimator.classes_), "classes_")
+            proba = _check_proba(estimator.predict_proba(X))
+            said = _cheapest(proba, cost[np.ix_(known, known)], estimator.classes_)
+        else:
+            said = _vector(estimator.predict(X), "y_pred")
+        return -_mean_cost(_vector(y, "y_true"), said, cost, labels, sample_weight)
+
+    def __call__(
+        self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> float:
+        return self.score(estimator, X, y_true, sample_weight)
+
+
+def expected_cost_scorer(
+    cost: ArrayLike, *, labels: ArrayLike | None = None, decide: Decide = "predict"
+) -> ExpectedCostScorer:
+    """A scorer for `GridSearchCV`, `cross_val_score` and others: minus the mean cost.
+
+    Parameters
+    ----------
+    cost : (K, K) cost of predicting class j (column) where class k is right (row).
+    labels : (K,) labels of the rows and columns of `cost`; if None, the estimator's `classes_`.
+        Give them if a part of the data may lack a class.
+    decide : "predict" scores what the estimator predicts, "minimum" the labels of least expected
+        cost by its probabilities.
+    """
+    check_cost(cost, None if labels is None else np.size(labels))
+    if decide not in ("predict", "minimum"):
+        raise InvalidParameterError(
+            "The 'decide' parameter of expected_cost_scorer must be one of 'predict', 'minimum'. "
+            f"Got {decide!r} instead."
+        )
+    return ExpectedCostScorer(cost, labels=labels, decide=decide)
+
+
+# --- checks -----------------------------------------------------------------------------------
+
+
+def _check_proba(proba: ArrayLike) -> Array:
+    chances = _numbers(proba, "proba", InvalidDataError)
+    if chances.ndim != 2:
+        raise InvalidDataError(
+            "proba must have a row for each example and a column for each class. Got shape "
+            f"{chances.shape}."
+        )
+    if not (np.isfinite(chances) & (chances >= 0)).all():
+        wrong = chances[~(np.isfinite(chances) & (chances >= 0))][0]
+        raise InvalidDataError(f"proba must hold probabilities: finite, not negative. Got {wrong}.")
+    return chances
+
+
+def _check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
+    if sample_weight is None:
+        return None
+    weights = _numbers(sample_weight, "sample_weight", InvalidDataError)
+    _check_length(weights, n_rows, "sample_weight")
+    if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
+        raise InvalidDataError(
+            "sample_weight must hold finite numbers that are not negative, one positive at least. "
+            f"Got {weights.min():g} to {weights.max():g}."
+        )
+    return weights
+
+
+def _numbers(values: ArrayLike, name: str, error: type[Exception]) -> Array:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise error(
+            f"{name} must hold numbers only, in rows of one length. Got {values!r}."
+        ) from None
+
+
+def _vector(labels: ArrayLike, name: str) -> NDArray[Any]:
+    vector = np.asarray(labels)
+    if vector.ndim == 2 and vector.shape[1] == 1:
+        vector = vector[:, 0]
+    if vector.ndim != 1 or len(vector) == 0:
+        raise InvalidDataError(f"{name} must be a vector of labels. Got shape {vector.shape}.")
+    return vector
+
+
+def _check_length(array: NDArray[Any], n_rows: int, name: str) -> None:
+    if array.shape != (n_rows,):
+        raise InvalidDataError(
+            f"{name} must have an entry for each of the {n_rows} rows. Got shape {array.shape}."
+        )
+
+
+def _labels(labels: ArrayLike, n_classes: int, name: str) -> NDArray[Any]:
+    vector = _vector(labels, name)
+    if len(vector) != n_classes or len(np.unique(vector)) != n_classes:
+        raise InvalidDataError(
+            f"{name} must be {n_classes} different labels, as many as cost has rows. Got "
+            f"{', '.join(map(str, vector))}."
+        )
+    return vector
+
+
+def _sorted_labels(true: NDArray[Any], said: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return np.unique(np.concatenate([true, said]))
+    except TypeError:
+        raise InvalidDataError(
+            "y_true and y_pred must hold labels of one sortable kind. Got "
+            f"{true[0]!r} and {said[0]!r}."
+        ) from None
+
+
+def _places(labels: NDArray[Any], y: NDArray[Any], name: str) -> NDArray[np.intp]:
+    """The place of each label of y among `labels`, which need not be sorted."""
+    order = np.argsort(labels)
+    try:
+        found = np.searchsorted(labels, y, sorter=order).clip(max=len(labels) - 1)
+        places: NDArray[np.intp] = order[found]
+        unknown = np.asarray(labels[places] != y)
+    except TypeError:  # labels that cannot be compared
+        unknown = np.ones(len(y), dtype=bool)
+    if unknown.any():
+        raise InvalidDataError(
+            f"{name} holds the label {y[int(unknown.argmax())]!s}, which is not among the labels "
+            f"of cost: {', '.join(map(str, labels))}."
+        )
+    return places

@@ -1,0 +1,1 @@
+"""Theory as tools: what boosting does, and why, to look at and to check."""

@@ -1,0 +1,666 @@
+"""edgewise.lab.convergence: every quantity against loops, every constant against enumeration."""
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations, product
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.special import logsumexp
+from sklearn.dummy import DummyClassifier
+from stump_mh import StumpMH
+from support import table
+
+from edgewise import InvalidDataError, InvalidParameterError
+from edgewise.lab import convergence as lab
+
+
+def random_problem(seed, n=7, K=4, *, any_labels=False):
+    """W (n, K), Y (n, K), votes v (K,) and outputs phi (n,)."""
+    rng = np.random.default_rng(seed)
+    Y = np.where(np.arange(K) == rng.integers(K, size=n)[:, None], 1.0, -1.0)
+    if any_labels:
+        Y = rng.choice([-1.0, 1.0], size=(n, K))
+    W = rng.dirichlet(np.ones(n * K)).reshape(n, K)
+    return W, Y, rng.choice([-1.0, 1.0], size=K), rng.choice([-1.0, 1.0], size=n)
+
+
+def brute_force_mass(W, Y):
+    """The largest mass over all 2^K votes, by loops."""
+    return max(
+        sum(
+            abs(sum(w * y * s for w, y, s in zip(ws, ys, v, strict=True)))
+            for ws, ys in zip(W, Y, strict=True)
+        )
+        for v in product([-1, 1], repeat=Y.shape[1])
+    )
+
+
+# --- the quantities of the paper --------------------------------------------------------------
+
+
+def test_edges_are_the_sums_of_equation_9(seed):
+    W, Y, v, phi = random_problem(seed)
+    expected = [sum(W[i, k] * v[k] * phi[i] * Y[i, k] for i in range(7)) for k in range(4)]
+    np.testing.assert_allclose(lab.edges(W, Y, v, phi), expected, atol=1e-15)
+    wrong = [sum(W[i, k] for i in range(7) if phi[i] != Y[i, k]) for k in range(4)]  # eq. 7
+    right = [sum(W[i, k] for i in range(7) if phi[i] == Y[i, k]) for k in range(4)]  # eq. 8
+    np.testing.assert_allclose(lab.edges(W, Y, v, phi), v * (np.subtract(right, wrong)), atol=1e-15)
+
+
+def test_weights_count_by_their_ratios():
+    W, Y, v, phi = random_problem(0)
+    np.testing.assert_allclose(lab.edges(1e300 * W, Y, v, phi), lab.edges(W, Y, v, phi))
+    assert lab.vote_mass(3 * W, Y, v) == pytest.approx(lab.vote_mass(W, Y, v))
+
+
+def test_energy_is_equation_6(seed):
+    W, Y, v, phi = random_problem(seed)
+    gamma = lab.edges(W, Y, v, phi).sum()
+    for alpha in (-0.3, 0.0, 0.7):
+        expected = np.cosh(alpha) - np.sinh(alpha) * gamma
+        assert lab.energy(W, Y, v, phi, alpha) == pytest.approx(expected, abs=1e-14)
+
+
+def test_best_alpha_and_its_energy(seed):
+    W, Y, v, phi = random_problem(seed)
+    gamma = lab.edges(W, Y, v, phi).sum()
+    alpha = lab.best_alpha(W, Y, v, phi)
+    assert alpha == pytest.approx(0.5 * np.log((1 + gamma) / (1 - gamma)), abs=1e-14)  # eq. 11
+    assert lab.energy(W, Y, v, phi) == pytest.approx(math.sqrt(1 - gamma**2), abs=1e-14)
+    assert lab.energy(W, Y, v, phi, alpha) == pytest.approx(lab.energy(W, Y, v, phi), abs=1e-14)
+
+
+def test_best_alpha_of_abstaining_votes_is_least(seed):
+    W, Y, v, phi = random_problem(seed)
+    v[1] = 0.0
+    alpha, least = lab.best_alpha(W, Y, v, phi), lab.energy(W, Y, v, phi)
+    assert lab.energy(W, Y, v, phi, alpha) == pytest.approx(least, abs=1e-14)
+    for other in alpha + np.array([-0.5, -0.01, 0.01, 0.5]):
+        assert lab.energy(W, Y, v, phi, float(other)) > least
+
+
+def test_perfect_and_absent_votes():
+    Y = lab.one_hot([0, 1], 2)
+    W = np.full((2, 2), 0.25)
+    assert lab.best_alpha(W, Y, [1, -1], [1, -1]) == np.inf
+    assert lab.energy(W, Y, [1, -1], [1, -1]) == 0.0
+    assert lab.best_alpha(W, Y, [0, 0], [1, -1]) == 0.0
+    assert lab.energy(W, Y, [0, 0], [1, -1]) == 1.0
+
+
+def test_pseudo_problem_has_the_same_edge(seed):
+    W, Y, v, phi = random_problem(seed)
+    y, w = lab.pseudo_problem(W, Y, v)
+    assert (w * phi * y).sum() == pytest.approx(lab.edges(W, Y, v, phi).sum(), abs=1e-15)
+    plus = [sum(W[i, k] for k in range(4) if v[k] * Y[i, k] == 1) for i in range(7)]
+    minus = [sum(W[i, k] for k in range(4) if v[k] * Y[i, k] == -1) for i in range(7)]
+    np.testing.assert_allclose(w, np.abs(np.subtract(plus, minus)), atol=1e-15)
+    np.testing.assert_array_equal(y, np.sign(np.subtract(plus, minus)))
+    assert lab.vote_mass(W, Y, v) == pytest.approx(w.sum(), abs=1e-15)
+
+
+def test_two_classes_keep_all_mass_only_with_opposite_votes():
+    """Equality in eq. 14 needs v_1 = -v_2; with equal votes all can be lost."""
+    Y, W = lab.one_hot([0, 1, 1], 2), np.full((3, 2), 1 / 6)
+    assert lab.vote_mass(W, Y, [1, -1]) == pytest.approx(1.0)
+    assert lab.vote_mass(W, Y, [1, 1]) == 0.0
+
+
+# --- labels and first weights -----------------------------------------------------------------
+
+
+def test_label_matrix():
+    expected = [[1, -1, -1], [-1, -1, 1], [-1, 1, -1]]
+    np.testing.assert_array_equal(lab.label_matrix(["a", "c", "b"]), expected)
+    np.testing.assert_array_equal(lab.label_matrix(["a"], ["a", "b"]), [[1, -1]])
+    indicator = np.array([[1, 0, 1], [0, 0, 0]])
+    for y in (indicator, indicator.tolist(), sparse.csr_array(indicator), indicator.astype(bool)):
+        np.testing.assert_array_equal(lab.label_matrix(y), [[1, -1, 1], [-1, -1, -1]])
+    np.testing.assert_array_equal(lab.one_hot([0, 2, 1], 3), expected)
+
+
+def test_sign_patterns_are_all_up_to_the_sign():
+    patterns = lab.sign_patterns(4)
+    both = {tuple(row) for row in np.concatenate([patterns, -patterns])}
+    assert both == set(product([-1.0, 1.0], repeat=4))
+
+
+def test_initial_weights_of_one_label_are_equation_2():
+    W = lab.initial_weights(lab.one_hot([0, 2], 3))
+    np.testing.assert_allclose(W, [[1 / 4, 1 / 8, 1 / 8], [1 / 8, 1 / 8, 1 / 4]])
+
+
+def test_initial_weights_of_many_labels_and_rows_of_unequal_weight():
+    Y = np.array([[1, 1, -1], [-1, -1, -1], [1, 1, 1]])
+    W = lab.initial_weights(Y, sample_weight=[1, 2, 1])
+    np.testing.assert_allclose(W, [[1 / 16, 1 / 16, 1 / 8], [1 / 6] * 3, [1 / 12] * 3])
+    uniform = lab.initial_weights(Y, "uniform", [1, 2, 1])
+    np.testing.assert_allclose(uniform, [[1 / 12] * 3, [1 / 6] * 3, [1 / 12] * 3])
+
+
+# --- best votes -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 6, 9, 10, 11])
+def test_exact_votes_are_the_best_of_all(n_classes):
+    W, Y, *_ = random_problem(n_classes, n=3, K=n_classes, any_labels=True)
+    best = lab.best_votes(W, Y)
+    assert best.mass == pytest.approx(brute_force_mass(W, Y), abs=1e-14)
+    assert best.mass == pytest.approx(lab.vote_mass(W, Y, best.votes), abs=1e-15)
+    assert best.upper == best.mass
+    assert best.exact
+    assert best.votes[0] == 1
+
+
+def test_exact_votes_of_more_rows_than_fit_into_a_block():
+    W, Y, *_ = random_problem(0, n=9000, K=5)
+    every_vote = np.array(list(product([-1, 1], repeat=5)))
+    expected = np.abs(every_vote @ (W * Y).T).sum(axis=1).max()
+    assert lab.best_votes(W, Y).mass == pytest.approx(expected, abs=1e-13)
+
+
+@pytest.mark.parametrize("any_labels", [False, True])
+@pytest.mark.parametrize("n_classes", [1, 2, 5, 12])
+def test_bracket_holds_the_best_mass(n_classes, any_labels, seed):
+    W, Y, *_ = random_problem(seed, n=60, K=n_classes, any_labels=any_labels)
+    exact, bracket = (lab.best_votes(W, Y, method=m) for m in ("exact", "bracket"))
+    assert bracket.mass == pytest.approx(lab.vote_mass(W, Y, bracket.votes), abs=1e-15)
+    assert bracket.mass <= exact.mass + 1e-14
+    assert exact.mass <= bracket.upper + 1e-14
+    assert bracket.mass >= 0.99 * exact.mass
+    assert bracket.upper <= math.pi / 2 * exact.mass  # the relaxation is no worse (Nesterov)
+
+
+def test_more_than_twenty_classes_are_bracketed():
+    W, Y, *_ = random_problem(0, n=50, K=30)
+    best = lab.best_votes(W, Y)
+    assert best.mass <= best.upper <= best.mass * 1.001
+    assert best.mass >= lab.sharp_constant(30)
+
+
+def test_bracket_is_sharp_on_the_worst_weighting():
+    W, Y = symmetric_worst(32)
+    best = lab.best_votes(W, Y, method="bracket")
+    assert best.mass == pytest.approx(lab.sharp_constant(32), abs=1e-12)
+    assert best.upper == pytest.approx(lab.sharp_constant(32), rel=1e-5)
+
+
+def test_bracket_where_classes_and_rows_have_no_weight():
+    W, Y, *_ = random_problem(0, n=20, K=6)
+    W[:, [0, 3]], W[4] = 0.0, 0.0
+    exact, bracket = (lab.best_votes(W, Y, method=m) for m in ("exact", "bracket"))
+    assert bracket.mass == pytest.approx(exact.mass)
+    assert bracket.votes[0] == 1
+
+
+def test_bracket_is_reproducible():
+    W, Y, *_ = random_problem(0, n=100, K=25, any_labels=True)
+    here, there = (lab.best_votes(W, Y, random_state=7) for _ in range(2))
+    np.testing.assert_array_equal(here.votes, there.votes)
+    assert (here.mass, here.upper) == (there.mass, there.upper)
+
+
+# --- constants --------------------------------------------------------------------------------
+
+
+def symmetric_worst(K):
+    """The worst weighting of one row of each of K classes, as in the proof: (W, Y)."""
+    own = Fraction(K - 2, 3 * K - 4) if K % 2 == 0 else Fraction(K - 1, 3 * K - 1)
+    W = np.full((K, K), float((1 - own) / (K * (K - 1))))
+    np.fill_diagonal(W, float(own / K))
+    return W, lab.one_hot(np.arange(K), K)
+
+
+def test_sharp_constants():
+    expected = [1, 1, 1 / 2, 1 / 2, 3 / 7, 3 / 7, 2 / 5, 2 / 5]
+    assert [lab.sharp_constant(K) for K in range(1, 9)] == pytest.approx(expected)
+    constants = [lab.sharp_constant(K) for K in range(1, 2000)]
+    assert constants == sorted(constants, reverse=True)
+    assert 1 / 3 < constants[-1] < 0.3336
+
+
+@pytest.mark.parametrize("n_classes", range(2, 13))
+def test_sharp_constant_is_attained_by_the_symmetric_weighting(n_classes):
+    W, Y = symmetric_worst(n_classes)
+    assert W.sum() == pytest.approx(1.0)
+    assert lab.best_votes(W, Y).mass == pytest.approx(lab.sharp_constant(n_classes), abs=1e-14)
+
+
+@pytest.mark.parametrize("n", [2, 4, 6, 8, 10])
+def test_sharp_constant_is_attained_by_an_even_number_of_rows_and_one_more_class(n):
+    b = 2 / (n * (3 * n + 2))
+    W = np.full((n, n + 1), b)
+    W[:, n] = 2 * b
+    W[np.arange(n), np.arange(n)] = n * b / 2
+    assert W.sum() == pytest.approx(1.0)
+    best = lab.best_votes(W, lab.one_hot(np.arange(n), n + 1))
+    assert best.mass == pytest.approx(lab.sharp_constant(n + 1, n), abs=1e-14)
+
+
+@pytest.mark.parametrize("n_classes", range(2, 9))
+def test_sharp_constant_by_random_votes(n_classes, seed):
+    """Votes drawn as in the proof have the mass C_K on average, for any row with one label."""
+    K, half = n_classes, n_classes // 2
+    probability = (K - 2) / (3 * K - 4) if K % 2 == 0 else (K - 1) / (3 * K - 1)
+    split = [np.isin(np.arange(K), plus) * 2.0 - 1 for plus in combinations(range(K), half)]
+    rows = np.random.default_rng(seed).dirichlet(np.full(K, 0.5), size=200)
+    rows[:, 1:] *= -1
+    equal, drawn = np.abs(rows.sum(axis=1)), np.abs(rows @ np.array(split).T).mean(axis=1)
+    average = probability * equal + (1 - probability) * drawn
+    assert (average >= lab.sharp_constant(K) - 1e-14).all()
+
+
+def test_elementary_bound_is_the_average_of_random_votes():
+    for K in range(1, 13):
+        votes = np.array(list(product([-1, 1], repeat=K)))
+        assert lab.elementary_bound(K) == np.abs(votes.sum(axis=1)).mean() / K
+
+
+def test_elementary_bound_is_at_least_one_over_the_root_of_2K():
+    for K in (*range(1, 300), 10_001):
+        binomial = Fraction(math.comb(K - 1, (K - 1) // 2), 2 ** (K - 1))
+        assert lab.elementary_bound(K) == float(binomial)
+        assert 2 * K * binomial**2 >= 1
+
+
+@pytest.mark.parametrize("n_classes", range(1, 11))
+def test_elementary_bound_is_attained_by_all_sign_patterns(n_classes):
+    Y = lab.sign_patterns(n_classes)
+    best = lab.best_votes(np.ones_like(Y), Y)
+    assert best.mass == pytest.approx(lab.elementary_bound(n_classes), abs=1e-14)
+
+
+def test_average_mass_of_a_row_is_least_where_all_weights_are_equal(seed):
+    rows = np.random.default_rng(seed).dirichlet(np.full(7, 0.5), size=100)
+    votes = np.array(list(product([-1, 1], repeat=7)))
+    average = np.abs(rows @ votes.T).mean(axis=1)
+    assert (average >= lab.elementary_bound(7)).all()
+
+
+# --- linear programs --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", range(2, 8))
+def test_worst_weighting_of_one_label_has_the_mass_C_K(n_classes):
+    Y = lab.one_hot(np.arange(n_classes), n_classes)
+    worst = lab.worst_weighting(Y)
+    assert worst.lower == pytest.approx(lab.sharp_constant(n_classes), abs=1e-12)
+    assert worst.mass == pytest.approx(lab.sharp_constant(n_classes), abs=1e-12)
+    assert worst.mass == pytest.approx(lab.best_votes(worst.weights, Y).mass, abs=1e-14)
+
+
+@pytest.mark.parametrize("n_classes", range(2, 7))
+def test_worst_weighting_of_fewer_rows_than_classes(n_classes):
+    for n in range(1, n_classes):
+        worst = lab.worst_weighting(lab.one_hot(np.arange(n), n_classes))
+        assert worst.mass == pytest.approx(lab.sharp_constant(n_classes, n), abs=1e-12)
+        assert lab.sharp_constant(n_classes, n) >= 1 / n
+
+
+def test_more_rows_than_classes_are_no_worse():
+    worst = lab.worst_weighting(lab.one_hot([0, 1, 2, 3, 0, 1, 2, 3, 1], 4))
+    assert worst.mass == pytest.approx(lab.sharp_constant(4), abs=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", range(1, 7))
+def test_worst_weighting_of_any_labels_has_the_elementary_mass(n_classes):
+    worst = lab.worst_weighting(lab.sign_patterns(n_classes))
+    assert worst.mass == pytest.approx(lab.elementary_bound(n_classes), abs=1e-12)
+
+
+def test_mixed_votes_prove_the_bound(seed):
+    """On average they have at least the mass `lower`, whatever the weighting."""
+    _, Y, *_ = random_problem(seed, n=6, K=4, any_labels=True)
+    worst = lab.worst_weighting(Y)
+    assert worst.probabilities.sum() == pytest.approx(1.0)
+    for W in np.random.default_rng(seed).dirichlet(np.full(24, 0.3), size=50):
+        masses = [lab.vote_mass(W.reshape(6, 4), Y, v) for v in worst.votes]
+        assert worst.probabilities @ masses >= worst.lower - 1e-12
+
+
+@pytest.mark.parametrize("labels", [{1}, {2}, {0, 2}, {1, 2}, {0, 1, 2}])
+def test_mass_bound_by_the_number_of_labels_is_that_of_all_such_rows(labels):
+    both = np.concatenate([lab.sign_patterns(5), -lab.sign_patterns(5)])
+    Y = both[np.isin((both > 0).sum(axis=1), list(labels))]
+    assert lab.mass_bound(5, labels) == pytest.approx(lab.worst_weighting(Y).mass, abs=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 8, 15])
+def test_mass_bound_of_all_numbers_of_labels_is_elementary(n_classes):
+    found = lab.mass_bound(n_classes, range(n_classes + 1))
+    assert found == pytest.approx(lab.elementary_bound(n_classes), abs=1e-9)
+
+
+def test_mass_bound_by_name():
+    assert lab.mass_bound(7, "one_hot") == lab.mass_bound(7, [6]) == lab.sharp_constant(7)
+    assert lab.mass_bound(7) == lab.elementary_bound(7)
+    assert lab.mass_bound(41, [1, 2]) == lab.elementary_bound(41)
+    assert lab.elementary_bound(40) < lab.mass_bound(40, [1, 2]) < lab.sharp_constant(40)
+
+
+# --- rounds -----------------------------------------------------------------------------------
+
+
+def test_rounds_bound_by_hand():
+    """n = 100, K = 5, delta = 0.2: log 800 = 6.6846, log 200 = 5.2983, C_5 = 3/7, e_5 = 3/8."""
+    bound = lab.rounds_bound
+    assert bound(100, 5, 0.2, version="edge") == math.ceil(50 * 6.684611727668) + 1 == 336
+    assert bound(100, 5, 0.2, version="edge", error="argmax") == 266
+    assert bound(100, 5, 0.2) == math.ceil(50 * 6.684611727668 * 49 / 9) + 1 == 1821
+    assert bound(100, 5, 0.2, version="elementary") == math.ceil(334.2305863834 * 64 / 9) + 1
+    assert bound(100, 5, 0.2, version="khintchine") == math.ceil(334.2305863834 * 10) + 1
+    assert bound(3, 50, 0.2, version="khintchine") == math.ceil(50 * math.log(294) * 9) + 1
+    uniform = bound(100, 5, 0.2, version="edge", initial_weights="uniform")
+    assert uniform == math.ceil(50 * math.log(500)) + 1
+    argmax = bound(100, 5, 0.2, version="edge", initial_weights="uniform", error="argmax")
+    assert argmax == math.ceil(50 * math.log(250)) + 1
+
+
+@pytest.mark.parametrize("initial_weights", ["balanced", "uniform"])
+@pytest.mark.parametrize("error", ["hamming", "argmax"])
+def test_no_risk_below_the_bound_leaves_an_error(initial_weights, error, seed):
+    """The least exponential risk of scores with one error is above what T* rounds leave."""
+    n, K, delta = 6, 5, 0.3
+    rng = np.random.default_rng(seed)
+    Y = lab.one_hot(rng.integers(K, size=n), K)
+    W = lab.initial_weights(Y, initial_weights)
+    rounds = lab.rounds_bound(
+        n, K, delta, version="edge", error=error, initial_weights=initial_weights
+    )
+    risk_after = (1 - delta**2) ** (rounds / 2)
+    least = np.inf
+    for _ in range(200):
+        f = 30 * Y  # right beyond doubt, except for one row
+        if error == "hamming":
+            i, k = rng.integers(n), rng.integers(K)
+            f[i, k] = -Y[i, k] * rng.exponential(0.01)
+        else:
+            i = rng.integers(n)
+            own, other = int(Y[i].argmax()), int((Y[i].argmax() + rng.integers(1, K)) % K)
+            f[i, own] = rng.uniform(-2, 2)
+            f[i, other] = f[i, own] + rng.exponential(0.01)
+        least = min(least, float((W * np.exp(-f * Y)).sum()))
+    assert risk_after < least
+
+
+# --- certificates -----------------------------------------------------------------------------
+
+
+def multi_label(seed, n=40, K=4):
+    X, y = table(seed, n=n, K=K)
+    also = np.random.default_rng(seed).random((n, K)) < 0.2
+    return X, ((np.arange(K) == y[:, None]) | also).astype(int)
+
+
+CASES = {
+    "three classes": (lambda: table(0, n=40, K=3), {}),
+    "uniform weights": (lambda: table(1, n=40, K=5), {"initial_weights": "uniform"}),
+    "two classes": (lambda: table(2, n=30, K=2), {}),
+    "many labels": (lambda: multi_label(3), {}),
+    "abstaining votes": (lambda: table(4, n=40, K=4), {"ternary": True}),
+}
+
+
+@pytest.fixture(params=CASES.values(), ids=CASES.keys(), scope="module")
+def fitted(request):
+    make, parameters = request.param
+    X, y = make()
+    return StumpMH(n_estimators=12, **parameters).fit(X, y), X, y
+
+
+def test_certificate_measures_what_the_fit_recorded(fitted):
+    model, X, y = fitted
+    found = lab.certificate(model, X, y)
+    for name in ("edge", "alpha", "z", "bound", "hamming_loss", "vote_mass"):
+        np.testing.assert_allclose(getattr(found, name), model.history_[name], atol=1e-12)
+    assert max(found.discrepancy.values()) < 1e-12
+    assert found.factorised.all()
+    np.testing.assert_array_equal(found.rounds, np.arange(1, 13))
+
+
+def test_certificate_holds(fitted):
+    model, X, y = fitted
+    found = lab.certificate(model, X, y)
+    assert found.checks == dict.fromkeys(found.checks, True)
+    assert len(found.checks) == 5
+    assert found.holds
+    assert (found.best_mass >= found.mass_bound - 1e-14).all()
+    assert (found.vote_mass <= found.best_mass + 1e-12).all()
+
+
+def test_certificate_knows_the_best_mass_of_every_round(fitted):
+    model, X, y = fitted
+    Y = lab.label_matrix(y)
+    scores = [f.copy() for f in model.model_.staged_scores(X, 1)]
+    found = lab.certificate(model, X, y)
+    start = np.log(lab.initial_weights(Y, model.initial_weights))
+    for t in range(1, 12):
+        log_W = start - scores[t - 1] * Y
+        W = np.exp(log_W - logsumexp(log_W))
+        assert found.best_mass[t] == pytest.approx(brute_force_mass(W, Y), abs=1e-12)
+
+
+def test_certificate_names_the_bound_that_applies():
+    X, y = table(0, n=40, K=3)
+    found = lab.certificate(StumpMH(2).fit(X, y), X, y)
+    assert (found.mass_bound, found.labels) == (lab.sharp_constant(3), "one label per row")
+    X, y = multi_label(3)
+    found = lab.certificate(StumpMH(2).fit(X, y), X, y)
+    numbers = sorted(set(y.sum(axis=1).tolist()))
+    assert found.mass_bound == lab.mass_bound(4, numbers)
+    assert found.labels == f"{', '.join(map(str, numbers))} labels per row"
+
+
+def test_certificate_of_weighted_rows():
+    X, y = table(0, n=40, K=3)
+    w = np.random.default_rng(0).integers(0, 4, size=40).astype(float)
+    present = w > 0
+    model = StumpMH(6).fit(X[present], y[present], w[present])
+    found = lab.certificate(model, X, y, w)
+    assert found.n_rows == present.sum()
+    assert max(found.discrepancy.values()) < 1e-12
+    assert found.holds
+    assert max(lab.certificate(model, X, y).discrepancy.values()) > 1e-3  # without them
+
+
+def test_certificate_of_some_rounds():
+    X, y = table(0, n=40, K=3)
+    model = StumpMH(8).fit(X, y)
+    every, some = lab.certificate(model, X, y), lab.certificate(model, X, y, every=3)
+    np.testing.assert_array_equal(some.rounds, [3, 6, 8])
+    np.testing.assert_array_equal(some.best_mass, every.best_mass[[2, 5, 7]])
+    assert some.discrepancy["z"] < 1e-12
+
+
+def test_training_error_is_zero_when_the_certificate_says_so():
+    X, y = table(0, n=16, K=2, noise=0.0)
+    model = StumpMH(40).fit(X, y)
+    found = lab.certificate(model, X, y)
+    first = int(found.rounds[found.hamming_loss == 0][0])
+    delta = float(found.edge[:first].min())
+    assert first <= lab.rounds_bound(16, 2, delta, version="edge")
+    assert found.rounds_to_zero == lab.rounds_bound(16, 2, found.edge.min(), version="edge")
+
+
+def with_outputs(model, outputs, alpha):
+    """The model with other outputs h / alpha, `outputs(t)` in round t."""
+    n_rounds = len(alpha)
+
+    def staged(X, n_threads):
+        out = np.zeros((len(X), len(model.classes_)))
+        for t in range(n_rounds):
+            out += alpha[t] * outputs(t)
+            yield out
+
+    model.model_ = SimpleNamespace(n_rounds=n_rounds, staged_scores=staged)
+    model.history_ = {name: np.ones(n_rounds) for name in model.history_} | {"alpha": alpha}
+    return model
+
+
+def test_certificate_of_rounds_that_are_not_factorised():
+    X, y = table(0, n=40, K=3)
+    model = with_outputs(
+        StumpMH(1).fit(X, y),
+        lambda t: np.random.default_rng(t).choice([-1.0, 1.0], size=(40, 3)),
+        np.linspace(0.1, 0.5, 5),
+    )
+    found = lab.certificate(model, X, y)
+    assert not found.factorised.any()
+    np.testing.assert_array_equal(found.vote_mass, 1.0)  # as recorded
+    assert "vote_mass" not in found.discrepancy
+    assert found.discrepancy["edge"] > 0.1
+
+
+def test_certificate_of_many_rounds_neither_overflows_nor_underflows():
+    """All labels right by 50 more in every round: the risk is e^-5000 in the end."""
+    X, y = table(0, n=20, K=3)
+    Y = lab.label_matrix(y)
+    model = with_outputs(StumpMH(1).fit(X, y), lambda t: Y, np.full(100, 50.0))
+    found = lab.certificate(model, X, y)
+    np.testing.assert_allclose(found.z, math.exp(-50), rtol=1e-12)
+    np.testing.assert_allclose(found.best_mass, found.best_mass[0], rtol=1e-12)
+    np.testing.assert_allclose(found.edge, 1.0)
+    assert found.bound[-1] == 0.0
+    assert found.checks["Z <= cosh(alpha) - edge sinh(alpha)"]
+    assert found.checks["Hamming loss <= product of Z"]
+
+
+def test_certificate_of_scores_that_were_not_boosted():
+    """All labels wrong: the risk is beyond all numbers, the rest is still told."""
+    X, y = table(0, n=20, K=3)
+    Y = lab.label_matrix(y)
+    found = lab.certificate(
+        with_outputs(StumpMH(1).fit(X, y), lambda t: -Y, np.full(3, 800.0)), X, y
+    )
+    assert found.bound[-1] == np.inf
+    assert found.hamming_loss[-1] == pytest.approx(1.0)
+    assert found.rounds_to_zero is None
+    assert found.checks["Hamming loss <= product of Z"]
+    assert found.checks["Z <= cosh(alpha) - edge sinh(alpha)"]
+
+
+def test_certificate_of_a_round_that_moves_nothing():
+    X, y = table(0, n=20, K=3)
+    model = with_outputs(StumpMH(1).fit(X, y), lambda t: np.ones((20, 3)), np.zeros(2))
+    found = lab.certificate(model, X, y)
+    np.testing.assert_allclose(found.z, 1.0)
+    np.testing.assert_array_equal(found.edge, 0.0)
+
+
+BROKEN = {
+    "best vote mass >= its bound": {"best_mass": 0.1},
+    "vote mass <= best vote mass": {"best_mass_upper": 0.1},
+    "edge <= vote mass, where factorised": {"edge": 0.99},
+    "Z <= cosh(alpha) - edge sinh(alpha)": {"z": 1.0},
+    "Hamming loss <= product of Z": {"hamming_loss": 1.0},
+}
+
+
+@pytest.mark.parametrize("check", BROKEN)
+def test_each_broken_inequality_is_noticed(check):
+    X, y = table(0, n=40, K=3)
+    found = lab.certificate(StumpMH(4).fit(X, y), X, y)
+    for name, value in BROKEN[check].items():
+        column = getattr(found, name).copy()
+        column[-1] = value
+        broken = replace(found, **{name: column})
+    assert not broken.checks[check]
+    assert not broken.holds
+    assert f"BROKEN  {check}" in str(broken)
+
+
+def test_certificate_as_text():
+    X, y = table(0, n=40, K=3)
+    lines = str(lab.certificate(StumpMH(30).fit(X, y), X, y)).splitlines()
+    assert lines[0].split() == "rounds edge vote_mass best_mass z bound hamming_loss".split()
+    assert [line.split()[0] for line in (lines[1], lines[12])] == ["1", "30"]
+    assert lines[13] == (
+        "40 rows, 3 classes, one label per row: the best vote mass is at least 0.5"
+    )
+    assert len(lines) == 19
+    assert all(line.startswith("holds   ") for line in lines[14:])
+
+
+# --- bad input --------------------------------------------------------------------------------
+
+GOOD_W, GOOD_Y = np.full((2, 3), 1 / 6), lab.one_hot([0, 1], 3)
+
+BAD = {
+    "other labels": (
+        lambda: lab.vote_mass(GOOD_W, [[0, 1, -1]] * 2, [1, 1, 1]),
+        ["Y", "-1 and +1", "0"],
+    ),
+    "labels of one dimension": (lambda: lab.vote_mass([1.0], [1.0], [1]), ["Y", "(1,)"]),
+    "no rows": (lambda: lab.best_votes(np.ones((0, 3)), np.ones((0, 3))), ["Y", "(0, 3)"]),
+    "shapes": (lambda: lab.best_votes(GOOD_W.T, GOOD_Y), ["W", "(2, 3)", "(3, 2)"]),
+    "negative weight": (lambda: lab.best_votes(-GOOD_W, GOOD_Y), ["W", "negative", "-0.1"]),
+    "no weight": (lambda: lab.best_votes(0 * GOOD_W, GOOD_Y), ["W", "positive", "zero"]),
+    "NaN": (lambda: lab.best_votes(np.nan * GOOD_W, GOOD_Y), ["W", "finite", "nan"]),
+    "text": (lambda: lab.best_votes([["a"]], [[1]]), ["W", "numbers", "a"]),
+    "votes": (lambda: lab.edges(GOOD_W, GOOD_Y, [1, 1], [1, 1]), ["v", "(3,)", "(2,)"]),
+    "outputs": (lambda: lab.edges(GOOD_W, GOOD_Y, [1, 1, 1], [1]), ["phi", "(2,)", "(1,)"]),
+    "best alpha": (lambda: lab.energy(GOOD_W, GOOD_Y, [1, 1, 0.5], [1, 1]), ["-1, 0 or +1", "0.5"]),
+    "exact": (
+        lambda: lab.best_votes(np.ones((1, 25)), -np.ones((1, 25)), method="exact"),
+        ["'exact'", "24", "25", "'bracket'"],
+    ),
+    "indicator": (lambda: lab.label_matrix([[0, 2]]), ["0 and 1", "2"]),
+    "columns": (lambda: lab.label_matrix([[0, 1]], [1, 2, 3]), ["3 classes", "2 columns"]),
+    "unknown label": (lambda: lab.label_matrix(["c"], ["a", "b"]), ["c", "a, b"]),
+    "codes": (lambda: lab.one_hot([0, -1], 3), ["codes", "-1"]),
+    "large codes": (lambda: lab.one_hot([0, 3], 3), ["n_classes=3", "3"]),
+    "sample weight": (
+        lambda: lab.initial_weights(GOOD_Y, sample_weight=[1.0]),
+        ["sample_weight", "(2,)", "(1,)"],
+    ),
+    "program": (lambda: lab.worst_weighting(-np.ones((20, 11))), ["8192", "20", "11"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_data(case):
+    call, words = BAD[case]
+    with pytest.raises(InvalidDataError) as caught:
+        call()
+    for word in words:
+        assert word in str(caught.value)
+
+
+BAD_PARAMETERS = {
+    "method": lambda: lab.best_votes(GOOD_W, GOOD_Y, method="greedy"),
+    "n_starts": lambda: lab.best_votes(GOOD_W, GOOD_Y, n_starts=0),
+    "random_state": lambda: lab.best_votes(GOOD_W, GOOD_Y, random_state=None),
+    "alpha": lambda: lab.energy(GOOD_W, GOOD_Y, [1, 1, 1], [1, 1], alpha=np.nan),
+    "kind": lambda: lab.initial_weights(GOOD_Y, "even"),
+    "labels": lambda: lab.mass_bound(3, "two"),
+    "labels ": lambda: lab.mass_bound(3, [4]),
+    "labels  ": lambda: lab.mass_bound(3, []),
+    "n_classes": lambda: lab.sharp_constant(0),
+    "n_classes ": lambda: lab.rounds_bound(10, 1, 0.1),
+    "n_classes  ": lambda: lab.sign_patterns(21),
+    "n_rows": lambda: lab.sharp_constant(3, 0),
+    "delta": lambda: lab.rounds_bound(10, 3, 0.0),
+    "delta ": lambda: lab.rounds_bound(10, 3, 1.5),
+    "version": lambda: lab.rounds_bound(10, 3, 0.1, version="best"),
+    "error": lambda: lab.rounds_bound(10, 3, 0.1, error="log"),
+    "initial_weights": lambda: lab.rounds_bound(10, 3, 0.1, initial_weights="even"),
+    "every": lambda: lab.certificate(None, None, None, every=0),
+}
+
+
+@pytest.mark.parametrize("case", BAD_PARAMETERS)
+def test_bad_parameters(case):
+    with pytest.raises(InvalidParameterError, match=f"'{case.strip()}' parameter"):
+        BAD_PARAMETERS[case]()
+
+
+def test_certificate_of_something_else():
+    X, y = table(0, n=20, K=3)
+    with pytest.raises(InvalidParameterError, match="AdaBoostMHClassifier.*DummyClassifier.*edge"):
+        lab.certificate(DummyClassifier().fit(X, y), X, y)
+    with pytest.raises(InvalidDataError, match="20 and 19 rows"):
+        lab.certificate(StumpMH(1).fit(X, y), X, y[:-1])
