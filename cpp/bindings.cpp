@@ -215,6 +215,15 @@ NB_MODULE(_core, m) {
              int n_threads) { f.replay(matrix(x), first, last, posterior, team_of(n_threads)); },
           "x"_a, "first"_a, "last"_a, "posterior"_a, "n_threads"_a, NoGil())
       .def(
+          "branch",
+          [](const Forest& f, const AnyMatrix& x, const In<std::uint8_t>& frozen,
+             const In<double>& right, std::size_t n_layers,
+             nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> out, int n_threads) {
+            f.branch(matrix(x), view(frozen), view(right), n_layers, out.data(),
+                     team_of(n_threads));
+          },
+          "x"_a, "frozen"_a, "right"_a, "n_layers"_a, "out"_a, "n_threads"_a, NoGil())
+      .def(
           "apply",
           [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
              nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> leaves,

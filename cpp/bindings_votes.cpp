@@ -1,5 +1,6 @@
 // The Python face of trees that vote: AdaBoost.MH, SAMME, soft-max boosting. No arithmetic here.
 #include "bindings.hpp"
+#include "core/branching.hpp"
 #include "core/gini_tree.hpp"
 #include "core/hamming_tree.hpp"
 #include "core/label_weights.hpp"
@@ -70,6 +71,22 @@ void bind_votes(nb::module_& m) {
                               team_of(n_threads));
       },
       "data"_a, "labels"_a, "weights"_a, "n_classes"_a, "limits"_a, "n_threads"_a, NoGil());
+
+  nb::class_<BranchNode>(m, "BranchNode")
+      .def_ro("tree", &BranchNode::tree)
+      .def_ro("frozen", &BranchNode::frozen)
+      .def_prop_ro("right", [](const BranchNode& n) { return std::pair(n.right[0], n.right[1]); });
+
+  m.def(
+      "grow_layer",
+      [](const BinnedData& data, const In<std::int8_t>& signs, const InMatrix& mass,
+         const std::vector<double>& otherwise, const GrowLimits& limits,
+         nb::ndarray<std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> says,
+         int n_threads) {
+        return grow_layer(data, signs.data(), mass.data(), otherwise, limits, says.data(),
+                          team_of(n_threads));
+      },
+      "data"_a, "signs"_a, "mass"_a, "otherwise"_a, "limits"_a, "says"_a, "n_threads"_a, NoGil());
 
   nb::class_<LabelWeights>(m, "LabelWeights")
       .def(

@@ -6,12 +6,17 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 import edgewise
+from edgewise._base import Booster
+from edgewise._logistic import BaseBooster
 
-CLASSIFIERS = [
+EVERY_CLASSIFIER = [
     member
     for member in map(partial(getattr, edgewise), edgewise.__all__)
     if isinstance(member, type) and issubclass(member, ClassifierMixin)
 ]
+# Those that boost K classes round by round.
+CLASSIFIERS = [c for c in EVERY_CLASSIFIER if issubclass(c, Booster)]
+LOGISTIC = [c for c in EVERY_CLASSIFIER if issubclass(c, BaseBooster)]
 
 _FAST = {"n_estimators": 6, "learning_rate": 0.3, "max_leaf_nodes": 6, "min_samples_leaf": 1}
 
@@ -23,6 +28,12 @@ VARIANTS = {
     "abc_logitboost": partial(edgewise.ABCLogitBoostClassifier, gap=2, warmup=1, **_FAST),
     "aoso_pair": partial(edgewise.AOSOLogitBoostClassifier, **_FAST),
     "aoso_vector": partial(edgewise.AOSOLogitBoostClassifier, leaf="vector", **_FAST),
+    "mh_stump": partial(edgewise.AdaBoostMHClassifier, base="stump", **_FAST),
+    "mh_tree": partial(edgewise.AdaBoostMHClassifier, votes="ternary", **_FAST),
+    "mh_product": partial(edgewise.AdaBoostMHClassifier, base="product", **_FAST),
+    "mh_one_vs_all": partial(edgewise.AdaBoostMHClassifier, base="one_vs_all", **_FAST),
+    "samme": partial(edgewise.SAMMEClassifier, random_state=0, **_FAST),
+    "softmax_boost": partial(edgewise.SoftmaxBoostClassifier, random_state=0, **_FAST),
 }
 
 

@@ -199,6 +199,61 @@ void Forest::apply(const Matrix& x, std::size_t first, std::size_t last, std::in
   });
 }
 
+void Forest::branch(const Matrix& x, std::span<const std::uint8_t> frozen,
+                    std::span<const double> right, std::size_t n_layers, double* out,
+                    const Team& team) const {
+  const std::size_t size = rows_at_once(x.cols);
+  team.range(x.rows, 64, [&](std::size_t begin, std::size_t end, int) {
+    Rows rows;
+    std::vector<double> mass((n_layers + 2) * kAbreast);  // (nodes, rows of a group)
+    for (std::size_t b = begin; b < end; b += size) {
+      team.poll();
+      rows.load(x, b, std::min(end, b + size));
+      for (std::size_t g = 0; g < rows.n; g += kAbreast) {
+        double settled[kAbreast] = {};
+        std::fill(mass.begin(), mass.end(), 0.0);
+        std::fill_n(mass.begin(), kAbreast, 1.0);
+        for (std::size_t t = 0; t < n_layers; ++t)
+          for (std::size_t i = t + 1; i-- > 0;)  // from the right: node i + 1 is done with
+            branch_at(rows, g, t * (t + 1) / 2 + i, frozen, right, &mass[i * kAbreast], settled);
+        for (std::size_t i = 0; i <= n_layers; ++i) {
+          const double vote = 2 * i > n_layers ? 1.0 : 2 * i == n_layers ? 0.5 : 0.0;
+          for (std::size_t j = 0; j < kAbreast; ++j) settled[j] += vote * mass[i * kAbreast + j];
+        }
+        const std::size_t n = std::min<std::size_t>(kAbreast, rows.n - g);
+        for (std::size_t j = 0; j < n; ++j) out[b + g + j] += settled[j];
+      }
+    }
+  });
+}
+
+// Parts the masses at a node between the nodes i and i + 1 of the next layer.
+void Forest::branch_at(const Rows& rows, std::size_t g, std::size_t t,
+                       std::span<const std::uint8_t> frozen, std::span<const double> right,
+                       double* mass, double* settled) const {
+  double* next = mass + kAbreast;
+  if (frozen[t]) {
+    for (std::size_t j = 0; j < kAbreast; ++j) {
+      settled[j] += mass[j] * right[2 * t];
+      mass[j] = 0.0;
+    }
+    return;
+  }
+  std::uint32_t at[kAbreast];
+  const double* group = rows.values.data() + g * rows.width;
+  if (rows.missing) {
+    descend<true>(trees_[t], group, at);
+  } else {
+    descend<false>(trees_[t], group, at);
+  }
+  for (std::size_t j = 0; j < kAbreast; ++j) {
+    const auto value = static_cast<std::size_t>(trees_[t].values + leaf_[at[j]]);
+    const double q = right[2 * t + (values_[value] > 0.0)];
+    next[j] += mass[j] * q;
+    mass[j] *= 1.0 - q;
+  }
+}
+
 void Forest::replay(const Matrix& x, std::size_t first, std::size_t last, Posterior& posterior,
                     const Team& team) const {
   std::vector<std::vector<std::uint16_t>> leaf_of_row(last - first);

@@ -51,6 +51,12 @@ class Forest {
   void replay(const Matrix& x, std::size_t first, std::size_t last, Posterior& posterior,
               const Team& team) const;
 
+  // The trees as a branching program (see branching.hpp): tree t(t+1)/2 + i is node i of layer t.
+  // Adds to `out` (rows) the probability of class 1: where the way of a row's shares ends, or
+  // whether they went right more often than left (1/2 if just as often).
+  void branch(const Matrix& x, std::span<const std::uint8_t> frozen, std::span<const double> right,
+              std::size_t n_layers, double* out, const Team& team) const;
+
   // Leaf numbers of all rows in the trees [first, last): (rows, last - first).
   void apply(const Matrix& x, std::size_t first, std::size_t last, std::int32_t* leaves,
              const Team& team) const;
@@ -78,6 +84,9 @@ class Forest {
   // Adds the values of the leaves at n places to as many rows of scores.
   void add_leaves(const TreeAt& tree, const std::uint32_t* at, std::size_t n, std::size_t n_classes,
                   double* scores) const;
+  void branch_at(const Rows& rows, std::size_t g, std::size_t t,
+                 std::span<const std::uint8_t> frozen, std::span<const double> right, double* mass,
+                 double* settled) const;
   // Calls visit(tree, first row, number of rows, their leaves' places) for every tree and group.
   template <class Visit>
   void walk(const Rows& rows, std::size_t first, std::size_t last, Visit visit) const;

@@ -85,6 +85,20 @@ class TwoChannelEvaluator {
     select(Threshold(limits_.negligible, sum_g * scale_.g, sum_mass * scale_.h, n));
   }
 
+  // The same for some rows only, of signed weights (rows) whose sizes sum to one: mass is size.
+  void prepare_some(const std::vector<Row>& rows, const std::vector<double>& signed_weights) {
+    const std::size_t n = rows.size();
+    s_.stats.resize(data_.n_rows);
+    s_.rows.clear(), s_.skipped.clear();
+    scale_ = {FixedPoint::units(1.0, n), FixedPoint::units(1.0, n)};
+    const Threshold counts_for_splits(limits_.negligible, scale_.g, scale_.h, n);
+    for (std::size_t j = 0; j < n; ++j) {
+      const Packed v = scale_(signed_weights[j], std::abs(signed_weights[j]));
+      s_.stats[rows[j]] = v;
+      (counts_for_splits(v) ? s_.rows : s_.skipped).push_back(rows[j]);
+    }
+  }
+
   void root(Node& node, const Row* rows, const Team& team) {
     if (scale_.g == 0.0) return;
     node.state.active = limits_.allowed(data_.n_features);

@@ -7,6 +7,7 @@ from .adaboost_mh import AdaBoostMHClassifier
 from .aoso_logitboost import AOSOLogitBoostClassifier
 from .logitboost import LogitBoostClassifier
 from .mart import MARTClassifier
+from .martiboost import MartiBoostClassifier
 from .samme import SAMMEClassifier
 from .softmax_boost import SoftmaxBoostClassifier
 
@@ -22,6 +23,7 @@ __all__ = [
     "InvalidParameterError",
     "LogitBoostClassifier",
     "MARTClassifier",
+    "MartiBoostClassifier",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
 ]

@@ -6,6 +6,7 @@ probabilities; an algorithm adds its round rule.
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -83,12 +84,9 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         Rows of weight zero are as good as absent. X_val, y_val and sample_weight_val are for early
         stopping; with them no rows of X are held out.
         """
-        with self._transaction():
+        with transaction(self):
             self._fit((X, y, sample_weight), (X_val, y_val, sample_weight_val))
         return self
-
-    def _transaction(self) -> "_Transaction":
-        return _Transaction(self)
 
     def _fit(
         self,
@@ -269,19 +267,16 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         return tags
 
 
-class _Transaction:
+@contextmanager
+def transaction(estimator: BaseEstimator) -> Iterator[None]:
     """Nothing half-fitted is left, and an old model stays as it was."""
-
-    def __init__(self, estimator: Booster) -> None:
-        self._estimator = estimator
-
-    def __enter__(self) -> None:
-        self._before = dict(self._estimator.__dict__)
-
-    def __exit__(self, kind: Any, *_: Any) -> None:
-        if kind is not None:
-            self._estimator.__dict__.clear()
-            self._estimator.__dict__.update(self._before)
+    before = dict(estimator.__dict__)
+    try:
+        yield
+    except BaseException:
+        estimator.__dict__.clear()
+        estimator.__dict__.update(before)
+        raise
 
 
 def _joined(old: dict[str, NDArray[Any]], new: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

@@ -113,7 +113,7 @@ def labelled(
     *,
     names: tuple[str, str, str],
     reset: bool,
-    multi_label: bool,
+    multi_label: bool = False,
 ) -> Labelled:
     """X, y and weights, checked; `names` are what the user calls them."""
     X = matrix(estimator, given[0], reset=reset)

@@ -203,8 +203,9 @@ class AnyClassifier:
         votes = best_votes(signed, method=method, n_starts=8).votes
         best: tuple[float, Any, NDArray[np.float64]] | None = None
         for _ in range(self.SWEEPS):
-            phi = self._binary(engine, signed @ votes, m)
-            edges = np.where(phi.predict(engine.X) > 0, 1.0, -1.0) @ signed  # (n_classes)
+            phi = self._binary(engine, (signed * votes).sum(axis=1), m)
+            answers = np.where(phi.predict(engine.X) > 0, 1.0, -1.0)[:, np.newaxis]
+            edges = (answers * signed).sum(axis=0)  # (n_classes)
             edge = float(np.abs(edges).sum())
             if best is not None and edge <= best[0]:
                 break

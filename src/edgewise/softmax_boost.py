@@ -12,18 +12,20 @@ gradient is g(k|x_i) D_i(k), and a round projects it on trees h with values +-1,
     R(h) = sum_ik w_i g(k|x_i) D_i(k) h(x_i, k)
     psi <- psi - step * h.
 
-``projection="exact"`` uses these weights; ``"sampled"`` (the paper) draws as many pairs (i, k) as
-there are rows with probability w_i g(k|x_i) and gives each the weight |D_i(k)|.
+``projection="exact"`` uses these weights; ``"sampled"`` draws one label k for every row i with
+probability g(k|x_i) and gives the pair the weight w_i |D_i(k)|. (The paper draws as many pairs, but
+rows too; drawing labels only has the same mean and less noise.)
 
 ``step="paper"`` is R(h), the paper's choice (5.1: its factor K cancels against ||h||^2 = K).
 ``step="constant"`` is R(h) / (K L) with L = 1 / (3 sqrt(3)), the smoothness constant of R for costs
 within [0, 1] (the paper proves 1), so that no round raises R in the exact projection; costs are
-divided by their largest for it.
+divided by the largest difference within a row for it.
 
 Deviations: +1 means "dearer than average", so the step is subtracted; a class that was not drawn
 does not move in that round.
 """
 
+import math
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -31,6 +33,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from . import _params as p
+from ._base import transaction
+from ._chance import row_keys, uniforms
 from ._cost import check_cost
 from ._errors import InvalidDataError
 from ._grower import set_leaves
@@ -45,11 +49,12 @@ SMOOTHNESS = 1 / (3 * np.sqrt(3))
 class SoftmaxEngine:
     """The state: scores psi of the training rows, and the stochastic rule g from them."""
 
-    def __init__(self, costs: Weights, shares: Weights, grower: VoteGrower) -> None:
-        self.largest_cost = max(float(costs.max()), 1e-300)
-        self.costs = costs / self.largest_cost  # (n, n_classes), within [0, 1]
-        self.shares = shares
+    def __init__(self, rows: Rows, costs: Weights, grower: VoteGrower) -> None:
+        self.unit = float(np.ptp(costs, axis=1).max()) or 1.0
+        self.costs = costs / self.unit  # (n, n_classes), within [0, 1] but for a row's constant
+        self.shares = rows.shares()
         self.grower = grower
+        self._keys = row_keys(rows.X, costs)
         self.n_threads = grower.n_threads
         self.psi = np.zeros_like(costs)
         self._refresh()
@@ -64,6 +69,13 @@ class SoftmaxEngine:
         """D_i(k), (n, n_classes)."""
         return np.asarray(self.costs - self.expected[:, np.newaxis])
 
+    def drawn(self, m: int) -> Weights:
+        """1 for the label drawn for each row with probability g(k|x_i), else 0: (n, n_classes)."""
+        n_classes = self.rule.shape[1]
+        below = self.rule.cumsum(axis=1) < uniforms(self._keys, self.grower.seed, m)[:, np.newaxis]
+        labels = np.minimum(below.sum(axis=1), n_classes - 1)
+        return np.asarray(labels[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
+
     def add(self, items: list[Any]) -> None:
         for k, tree in enumerate(items):
             self.psi[:, k] += tree.values[tree.leaf_of_row]
@@ -75,7 +87,7 @@ class SoftmaxEngine:
 
     def loss(self) -> float:
         """The expected cost R."""
-        return float(self.shares @ self.expected) * self.largest_cost
+        return math.fsum(self.shares * self.expected) * self.unit
 
     def nothing_left(self, loss: float) -> bool:
         return loss <= 0.0
@@ -109,21 +121,10 @@ class SoftmaxRule:
     def _signed_weights(self, engine: SoftmaxEngine, m: int) -> Weights:
         if self.projection == "exact":
             return engine.shares[:, np.newaxis] * engine.rule * engine.centred
-        drawn = draws(engine.rule, engine.shares, engine.grower.rng(m))
-        return drawn * engine.centred / len(drawn)
+        return engine.shares[:, np.newaxis] * engine.drawn(m) * engine.centred
 
     def story(self) -> dict[str, float]:
         return self._story
-
-
-def draws(rule: Weights, shares: Weights, rng: np.random.Generator) -> Weights:
-    """How often each pair (row, label) occurs among n drawn with probability w_i g(k|x_i)."""
-    n, n_classes = rule.shape
-    rows = rng.choice(n, size=n, p=shares)
-    below = rule[rows].cumsum(axis=1) < rng.random(n)[:, np.newaxis]
-    labels = np.minimum(below.sum(axis=1), n_classes - 1)
-    pairs = np.bincount(rows * n_classes + labels, minlength=rule.size)
-    return pairs.reshape(rule.shape).astype(np.float64)
 
 
 class SoftmaxBoostClassifier(VotingBooster):
@@ -139,7 +140,7 @@ class SoftmaxBoostClassifier(VotingBooster):
     cost : array of shape (n_classes, n_classes) or None
         cost[t, k] is the cost of the answer k where t is right, classes sorted. None: 0 and 1.
     projection : {{"sampled", "exact"}}
-        Whether a round sees as many drawn pairs of rows and labels as there are rows, or all pairs.
+        Whether a round sees one drawn label of every row, or all labels.
     step : {{"paper", "constant"}}
         The paper's step, or the one that never raises the cost (with "exact").{DOC}
     """
@@ -209,7 +210,7 @@ class SoftmaxBoostClassifier(VotingBooster):
         `costs` (n_rows, n_classes) says row by row what each answer costs, in the place of `cost`.
         See the other estimators for the rest.
         """
-        with self._transaction():
+        with transaction(self):
             self._fit((X, y, sample_weight), (X_val, y_val, sample_weight_val), costs)
         return self
 
@@ -218,7 +219,7 @@ class SoftmaxBoostClassifier(VotingBooster):
 
     def _engine(self, rows: Rows, start: Scores) -> SoftmaxEngine:
         costs = self._costs(rows, len(start))
-        return SoftmaxEngine(costs, rows.shares(), self._grower(rows.X, len(start)))
+        return SoftmaxEngine(rows, costs, self._grower(rows.X, len(start)))
 
     def _costs(self, rows: Rows, n_classes: int) -> Weights:
         """c_i(k), (n, n_classes)."""

@@ -1,0 +1,51 @@
+"""Random numbers that belong to rows, not to their order.
+
+A row's number depends on its values, its label and the seed, so a fit with random draws does not
+depend on the order of the rows. Rows that are alike have the same number, so that a row of weight
+two is as good as the row twice; where they had better go different ways, `distinct` tells them
+apart.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Keys = NDArray[np.uint64]
+
+
+def row_keys(*parts: NDArray[Any]) -> Keys:
+    """A 64-bit number for each row of arrays (n, ...) that hold numbers."""
+    keys = np.zeros(len(parts[0]), dtype=np.uint64)
+    for part in parts:
+        for column in part.reshape(len(keys), -1).T:
+            values = column.astype(np.float64) + 0.0  # no negative zero
+            values[np.isnan(values)] = np.nan  # one kind of missing value
+            keys = _mixed(keys ^ values.view(np.uint64))
+    return keys
+
+
+def distinct(keys: Keys) -> Keys:
+    """Keys of which no two are equal: rows that are alike are numbered."""
+    order = np.argsort(keys, kind="stable")
+    sorted_keys = keys[order]
+    first = np.searchsorted(sorted_keys, sorted_keys)  # where the run of equal keys begins
+    numbered = np.empty_like(keys)
+    numbered[order] = _mixed(sorted_keys ^ _mixed((np.arange(len(keys)) - first).astype(np.uint64)))
+    return numbered
+
+
+def uniforms(keys: Keys, seed: int, m: int) -> NDArray[np.float64]:
+    """A number from [0, 1) for each row in round m."""
+    round_key = _mixed(np.array([seed], dtype=np.uint64) ^ _mixed(np.array([m], dtype=np.uint64)))
+    mantissa = _mixed(keys ^ round_key) >> np.uint64(11)
+    numbers: NDArray[np.float64] = mantissa.astype(np.float64) * 2.0**-53
+    return numbers
+
+
+def _mixed(x: Keys) -> Keys:
+    """The finaliser of SplitMix64 (Steele, Lea, Flood 2014), after one step of its counter."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

@@ -1,0 +1,244 @@
+"""MartiBoost: martingale boosting for two classes, which stands label noise.
+
+Long and Servedio, "Martingale boosting" (COLT 2005), in the form of Geist (2015), section 5.5.1. A
+branching program: layer t has nodes 0..t; a row begins at the only node of layer 0, and a node's
+weak learner sends it to node i + 1 of the next layer if it says 1, to node i if it says 0. After L
+layers the answer is 1 for rows that went right more often than left. A row of class 1 walks right
+with a probability above one half at every node, whatever its other rows' labels, and Hoeffding's
+bound does the rest; no weight ever grows, which is why noise does no harm.
+
+The weak learner of a node has to be better than chance on both classes. A plain tree is made so by
+giving both classes half of the weight, and by turning its more frequent answer over at random, so
+often that both answers are equally likely (with probability 1 - 1 / (2 p) where it says it with
+probability p > 1/2).
+
+``routing="random"`` sends every training row along one random way (the paper). ``"expected"`` keeps
+all ways at once: a row is at every node it may reach with the probability to be there. Prediction
+is always the expectation, so it needs no random numbers.
+
+Deviations: a node that rows of one class reach is the end of their way, with that class as answer;
+a node that no row reaches answers with the majority of the steps that lead to it.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core, _input
+from . import _params as p
+from ._base import TRAINING, transaction
+from ._chance import distinct, row_keys, uniforms
+from ._errors import InvalidDataError
+from ._input import Matrix, Rows, Weights
+from ._model import Model, ModelBuilder
+from ._progress import Progress
+from ._threads import n_threads
+from ._vote_grower import seed_of
+
+
+@dataclass(frozen=True)
+class BranchingProgram:
+    """Trees of all nodes, layer after layer, and the probabilities to go right."""
+
+    trees: Model
+    frozen: NDArray[np.uint8]  # (n_nodes): where the way of a row ends
+    right: Weights  # (2 n_nodes): where the tree says 0, where it says 1; frozen: of class 1
+    n_layers: int
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name; two programs are the same if these are."""
+        return self.trees.arrays() | {"frozen": self.frozen, "right": self.right}
+
+    def probability(self, X: Matrix, n_threads: int) -> Weights:
+        """Of class 1, (n)."""
+        out = np.zeros(len(X))
+        self.trees.forest.branch(X, self.frozen, self.right, self.n_layers, out, n_threads)
+        return out
+
+
+class Walk:
+    """The training rows on their way through the layers."""
+
+    def __init__(self, rows: Rows, routing: str, seed: int) -> None:
+        self.shares = rows.shares()
+        self.mass = np.ones((1, len(rows.X)))  # (nodes of the layer, n): a row's share at a node
+        self._seed = seed
+        self._keys = distinct(row_keys(rows.X, rows.codes)) if routing == "random" else None
+
+    def step(self, right: Weights, frozen: NDArray[np.bool_], says: NDArray[np.bool_]) -> None:
+        """Through a layer: right (n_nodes, 2), frozen (n_nodes), says (n_nodes, n)."""
+        n_nodes = len(right)
+        goes_right = np.where(says, right[:, 1:], right[:, :1])
+        if self._keys is not None:
+            goes_right = uniforms(self._keys, self._seed, n_nodes) < goes_right
+        self.mass[frozen] = 0.0
+        after = np.zeros((n_nodes + 1, self.mass.shape[1]))
+        np.multiply(self.mass, goes_right, out=after[1:])
+        after[:-1] += self.mass - after[1:]
+        self.mass = after
+
+
+class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """MartiBoost: a branching program of weak learners, for two classes with noisy labels.
+
+    Parameters
+    ----------
+    n_layers : int
+        Layers L; the program has L (L + 1) / 2 weak learners.
+    routing : {"expected", "random"}
+        Whether training rows take all ways with their probabilities, or one at random: the latter
+        costs L times less.
+    max_leaf_nodes : int or None
+        Leaves of a weak learner's tree; 2 makes it a stump.
+    max_depth : int or None
+        Depth of a tree. None: no limit.
+    min_samples_leaf : int
+        Rows a leaf must hold.
+    max_bins : int
+        Bins of a feature, missing values not counted.
+    class_weight : dict, "balanced" or None
+        Weights of the classes, multiplied into `sample_weight`. Nodes balance the classes anyway.
+    random_state : int, RandomState or None
+        Draws the ways of the training rows.
+    n_jobs : int or None
+        Threads; the model is the same, bit for bit, for any number.
+    verbose : int
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : the two class labels, sorted.
+    model_ : the branching program as plain arrays.
+    history_ : dict of arrays with one entry per layer: "frozen", the share of the rows' weight
+        whose way has ended.
+    """
+
+    _rules: ClassVar[dict[str, p.Rule]] = {
+        "n_layers": p.integer(1, 5000),
+        "routing": p.one_of("expected", "random"),
+        "max_leaf_nodes": p.integer(2, 65535, none=True),
+        "max_depth": p.integer(1, none=True),
+        "min_samples_leaf": p.integer(1),
+        "max_bins": p.integer(2, 255),
+        "class_weight": p.class_weight(),
+        "random_state": p.random_state(),
+        "n_jobs": p.n_jobs(),
+        "verbose": p.integer(0),
+    }
+
+    def __init__(
+        self,
+        *,
+        n_layers: int = 50,
+        routing: Literal["expected", "random"] = "expected",
+        max_leaf_nodes: int | None = 2,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 1,
+        max_bins: int = 255,
+        class_weight: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_layers = n_layers
+        self.routing = routing
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.max_bins = max_bins
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fits the program to rows X with labels y of two classes."""
+        with transaction(self):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        p.check(type(self).__name__, self.get_params(deep=False), self._rules)
+        labelled = _input.labelled(
+            self, (X, y, sample_weight), self.class_weight, names=TRAINING, reset=True
+        ).without_weightless()
+        classes = _input.classes_of(labelled.y)
+        _input.need_two_classes(classes, type(self).__name__)
+        if len(classes) > 2:
+            raise InvalidDataError(
+                "Only binary classification is supported by MartiBoostClassifier: y must hold two "
+                f"classes. Got {len(classes)}: {', '.join(map(str, classes[:5]))}, ..."
+            )
+        rows = labelled.encoded(classes, "y").without_negligible()
+        self.classes_ = classes
+        self.model_, frozen = self._grow(rows)
+        self.history_ = {"frozen": frozen}
+
+    def _grow(self, rows: Rows) -> tuple[BranchingProgram, Weights]:
+        """The program, and the share of the weight that has come to an end after every layer."""
+        threads = n_threads(self.n_jobs, rows.X.size * self.n_layers)
+        data = _core.BinnedData(rows.X, None, self.max_bins, threads)
+        limits = _core.GrowLimits(
+            self.max_leaf_nodes or 0, self.max_depth or 0, self.min_samples_leaf
+        )
+        signs = np.where(rows.codes == 1, np.int8(1), np.int8(-1))
+        walk = Walk(rows, self.routing, seed_of(self.random_state))
+        builder = ModelBuilder(np.zeros(1), rows.X.shape[1])
+        nodes: list[_core.BranchNode] = []
+        ended = []
+        progress = Progress(self.n_layers, type(self).__name__, shown=self.verbose > 0)
+        for t in range(self.n_layers):
+            says = np.zeros(walk.mass.shape, dtype=np.uint8)
+            weights = walk.mass * walk.shares
+            layer = _core.grow_layer(data, signs, weights, majority(t), limits, says, threads)
+            builder.append([node.tree for node in layer])
+            nodes += layer
+            right = np.array([node.right for node in layer])
+            walk.step(right, np.array([node.frozen for node in layer]), says.view(bool))
+            ended.append(1.0 - float((walk.mass.sum(axis=0) * walk.shares).sum()))
+            progress.update(t + 1, f"ended {ended[-1]:.3f}")
+        progress.close()
+        program = BranchingProgram(
+            builder.model(),
+            np.array([node.frozen for node in nodes], dtype=np.uint8),
+            np.array([node.right for node in nodes]).ravel(),
+            self.n_layers,
+        )
+        return program, np.array(ended)
+
+    def predict_proba(self, X: ArrayLike) -> Weights:
+        """The probability that the random walk of a row ends in each class, (n_rows, 2).
+
+        It is the program's own randomness, not an estimate of the frequencies of the classes.
+        """
+        check_is_fitted(self)
+        matrix = _input.matrix(self, X, reset=False)
+        threads = n_threads(self.n_jobs, len(matrix) * len(self.model_.frozen))
+        one = self.model_.probability(matrix, threads)
+        return np.stack([1.0 - one, one], axis=1)
+
+    def decision_function(self, X: ArrayLike) -> Weights:
+        """How much more probable the second class is than the first, (n_rows,)."""
+        proba = self.predict_proba(X)
+        return np.asarray(proba[:, 1] - proba[:, 0])
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """The class in which a row's walk ends more often."""
+        labels: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(int)]
+        return labels
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def majority(t: int) -> list[float]:
+    """For the nodes of layer t, whether rows there went right more often than left; 1/2 if both."""
+    return [float(np.heaviside(2 * i - t, 0.5)) for i in range(t + 1)]
