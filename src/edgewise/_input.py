@@ -178,8 +178,8 @@ def _is_matrix(y: Any) -> bool:
     """Whether y is an indicator matrix: two-dimensional with more than one column."""
     if sparse.issparse(y):
         return True
-    shape: tuple[int, ...] = np.shape(y) if y is not None else ()
-    return len(shape) == 2 and shape[1] > 1
+    array = np.asarray(y)
+    return array.ndim == 2 and array.shape[1] > 1
 
 
 def indicators(y: Any, name: str) -> Relevant:

@@ -21,6 +21,11 @@ from ._model import Scores
 from ._vote_grower import VoteGrower
 from ._votes import Method, best_votes
 
+# Added to what is right and wrong (of weights that sum to one), it keeps alpha finite where nothing
+# is wrong. MultiBoost has 0.01 / n; a constant does not count rows, so that weights may stand for
+# repeated rows.
+SMOOTHING = 1e-6
+
 
 class MHEngine:
     """The state of AdaBoost.MH: weights over rows and labels, and the grower of trees on them."""
@@ -30,7 +35,7 @@ class MHEngine:
         self.weights = weights
         self.grower = grower
         self.n_threads = grower.n_threads
-        self.smoothing = 0.01 / len(X)  # keeps alpha finite where nothing is wrong
+        self.smoothing = SMOOTHING
 
     @property
     def signed_weights(self) -> Scores:

@@ -9,6 +9,9 @@ from . import _core
 from ._grower import Tree
 from ._input import Labels, Matrix, Weights
 
+NEGLIGIBLE = 1 / 64  # share of the mean weight below which rows do not count in the search
+MANY_ROWS = 2000  # with fewer, leaving some out saves nothing
+
 
 class VoteGrower:
     """Grows base classifiers on the training rows, whatever their weights."""
@@ -28,6 +31,7 @@ class VoteGrower:
         self._limits = limits  # max_leaf_nodes, max_depth, min_samples_leaf
         self._n_features = X.shape[1]
         self._n_drawn = n_drawn(max_features, X.shape[1])
+        self._negligible = NEGLIGIBLE if len(X) >= MANY_ROWS else 0.0
         self._data = _core.BinnedData(X, None, max_bins, n_threads)
 
     def rng(self, m: int) -> np.random.Generator:
@@ -40,7 +44,8 @@ class VoteGrower:
             drawn = self.rng(m).choice(self._n_features, self._n_drawn, replace=False)
             features = sorted(int(f) for f in drawn)
         leaves, depth, samples = self._limits
-        return _core.GrowLimits(max_leaf_nodes or leaves, depth, samples, features=features)
+        most = leaves if max_leaf_nodes is None else max_leaf_nodes
+        return _core.GrowLimits(most, depth, samples, self._negligible, features)
 
     def vote_trees(self, signed_weights: Weights, m: int) -> list[Tree]:
         """One binary tree for each column of the signed weights (n, n_classes)."""

@@ -16,8 +16,8 @@ Probabilities are the exponential loss's own link: its minimiser is f_l = 1/2 lo
 P_l))) with the initial weights w+ of a present and w- of an absent label, hence P_l = 1 / (1 +
 (w+ / w-) exp(-2 f_l)). For labels that exclude each other they are divided by their sum.
 
-Deviations: alpha is smoothed by 0.01 / n on both sides as in MultiBoost, so that an edge of one
-gives a finite alpha (and ends the fit); rows of negligible weight take no part in the search for
+Deviations: what is right and wrong is smoothed by 1e-6, so that an edge of one gives a finite alpha
+(and ends the fit); rows of negligible weight take no part in the search for
 splits; ternary votes are optimal, not greedy (see ``_coefficients``).
 """
 

@@ -229,7 +229,8 @@ class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class in which a row's walk ends more often."""
-        labels: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(int)]
+        second = self.decision_function(X) > 0
+        labels: NDArray[Any] = self.classes_[second.astype(int)]
         return labels
 
     def __sklearn_tags__(self) -> Tags:

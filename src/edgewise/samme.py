@@ -31,9 +31,10 @@ from sklearn.utils import check_random_state
 
 from . import _core
 from . import _params as p
+from ._chance import row_keys, uniforms
 from ._ensemble import EnsembleBuilder, EnsembleModel, Member
 from ._grower import Tree, set_leaves
-from ._input import Matrix, Rows, Weights, stratified_split
+from ._input import Matrix, Rows, Weights
 from ._loop import Builder, boost
 from ._mh_bases import check_takes_weights
 from ._model import ModelBuilder, Scores
@@ -267,16 +268,15 @@ class SAMMEClassifier(VotingBooster):
 
     def _sharpness_of_a_short_fit(self, rows: Rows, classes: NDArray[Any]) -> float:
         """The sharpness does not depend much on the number of rounds."""
-        train, held = stratified_split(rows.codes, HELD_OUT, seed_of(self.random_state))
-        if len(held) == 0:
+        held = uniforms(row_keys(rows.X, rows.codes), seed_of(self.random_state), 0) < HELD_OUT
+        part, held_out = rows.take(~held), rows.take(held)
+        if len(held_out.X) == 0 or len(np.unique(part.codes)) < len(classes):
             return START_SHARPNESS
-        part = rows.take(train)
         engine = self._engine(part, np.zeros(len(classes)))
         builder = self._builder(np.zeros(len(classes)), rows.X.shape[1])
         rounds = range(min(SHORT, self.n_iter_))
         silent = Progress(0, "", shown=False)
         boost(self._round_rule(len(classes), {}), engine, builder, rounds, None, silent)
-        held_out = rows.take(held)
         return sharpness(builder.model().scores(held_out.X, engine.n_threads), held_out)
 
     def _link(self, scores: Scores, n_threads: int) -> Scores:

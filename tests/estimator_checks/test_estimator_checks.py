@@ -68,7 +68,9 @@ def test_parallel_grid_search_gives_the_same_model(classifier, iris):
     X, y = iris
     grid = {"learning_rate": [0.1, 0.5]}
     serial, parallel = (
-        GridSearchCV(classifier(n_estimators=5), grid, cv=3, n_jobs=n_jobs).fit(X, y)
+        GridSearchCV(classifier(n_estimators=5, random_state=0), grid, cv=3, n_jobs=n_jobs).fit(
+            X, y
+        )
         for n_jobs in (1, 2)
     )
     np.testing.assert_array_equal(
@@ -94,10 +96,10 @@ def test_inside_other_estimators(classifier, wine):
 @every_classifier
 def test_data_frames(classifier, iris):
     X, y = pd.DataFrame(iris[0], columns=list("abcd")), pd.Series(NAMES[iris[1]], dtype="category")
-    model = classifier(n_estimators=3).fit(X, y)
+    model = classifier(n_estimators=3, random_state=0).fit(X, y)
     assert model.feature_names_in_.tolist() == list("abcd")
     assert model.n_features_in_ == 4
-    plain = classifier(n_estimators=3).fit(X.to_numpy(), np.asarray(y))
+    plain = classifier(n_estimators=3, random_state=0).fit(X.to_numpy(), np.asarray(y))
     assert_same_model(model.model_, plain.model_)
 
 
@@ -211,9 +213,11 @@ def test_validation_set_is_transformed_on_its_way_through_a_pipeline(make):
 @every_classifier
 def test_weights_are_routed_through_a_search(classifier, iris):
     X, y = iris
-    model = classifier(n_estimators=3).set_fit_request(sample_weight=True)
+    model = classifier(n_estimators=3, random_state=0).set_fit_request(sample_weight=True)
     model.set_score_request(sample_weight=True)
     w = uneven_weights(0, len(y))
     search = GridSearchCV(model, {"learning_rate": [0.5]}, cv=2).fit(X, y, sample_weight=w)
-    direct = classifier(n_estimators=3, learning_rate=0.5).fit(X, y, sample_weight=w)
+    direct = classifier(n_estimators=3, learning_rate=0.5, random_state=0).fit(
+        X, y, sample_weight=w
+    )
     assert_same_model(search.best_estimator_.model_, direct.model_)
