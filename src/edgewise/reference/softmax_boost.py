@@ -85,7 +85,7 @@ def softmax_boost(
     table, cost = Table(X), np.asarray(cost, dtype=float)
     w = np.ones(len(cost)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     share = (w / w.sum())[:, None]  # (n, 1)
-    scaled = cost / (np.ptp(cost, axis=1).max() or 1.0)
+    scaled = cost / (np.ptp(cost[w > 0], axis=1).max() or 1.0)
     psi, rounds, told, reason = np.zeros(cost.shape), [], [], "rounds"
     limits = (max_leaf_nodes, max_depth, min_samples_leaf)
     for m in range(n_estimators):
