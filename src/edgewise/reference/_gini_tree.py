@@ -37,7 +37,7 @@ def grow(
     """
     table = X if isinstance(X, Table) else Table(X)
     total = float(Y_stats.sum()) or 1.0
-    stats = snapped(Y_stats, 2.0 ** np.floor(51 - np.log2(total)))  # sums are exact
+    stats = snapped(Y_stats, 2.0 ** np.floor(52 - np.log2(total)))  # sums are exact
 
     def split_of(rows: Array) -> Split | None:
         P = stats[rows].sum(axis=0)  # (C,)

@@ -60,7 +60,7 @@ def grow(
     """
     table = X if isinstance(X, Table) else Table(X)
     total = float(np.abs(S).sum()) or 1.0
-    stats = snapped(S, 2.0 ** np.floor(51 - np.log2(total)))  # sums are exact, so are ties
+    stats = snapped(S, 2.0 ** np.floor(52 - np.log2(total)))  # sums are exact, so are ties
     score = stump_score if leaf_votes == "stump" else own_score
 
     def edges(rows: Array) -> Array:

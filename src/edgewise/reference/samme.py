@@ -70,7 +70,7 @@ def samme(
             break
         else:
             alpha = learning_rate * (np.log((1 - error) / error) + np.log(K - 1))
-        w = w * np.exp(alpha * (h != y))  # w_t, normalised above
+        w = w * np.exp(-alpha * (h == y))  # w_t but for a factor; normalised above
         psi = psi + alpha * np.eye(K)[h]  # psi_t
         rounds.append((float(alpha), tree))
         told.append((error, alpha))

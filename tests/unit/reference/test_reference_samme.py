@@ -34,6 +34,15 @@ def test_predictions_are_those_of_scikit_learn(seed, K, learning_rate):
     np.testing.assert_array_equal(ours.scores.argmax(axis=1), theirs.predict(X))
 
 
+def test_weights_have_the_floor_of_scikit_learn():
+    # The first stump gets the middle row wrong and its weight becomes 2^100 times that of the
+    # others, which stay at the floor; the second gets those wrong.
+    fit = samme(
+        [[0.0], [1.0], [2.0]], [0, 1, 0], n_estimators=2, max_leaf_nodes=2, learning_rate=100
+    )
+    np.testing.assert_allclose(fit.history["error"], [1 / 3, 2 * np.finfo(float).eps])
+
+
 def test_two_rounds_by_hand():
     # Two leaves, three classes: the first tree gets the row of class 2 wrong, then its weight is
     # three times that of the others together and the second tree has to get it right.
