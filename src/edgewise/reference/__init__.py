@@ -2,8 +2,22 @@
 
 from .abc_logitboost import abc_logitboost
 from .abc_mart import abc_mart
+from .adaboost_mh import adaboost_mh
 from .aoso_logitboost import aoso_logitboost
 from .logitboost import logitboost
 from .mart import mart
+from .martiboost import martiboost
+from .samme import samme
+from .softmax_boost import softmax_boost
 
-__all__ = ["abc_logitboost", "abc_mart", "aoso_logitboost", "logitboost", "mart"]
+__all__ = [
+    "abc_logitboost",
+    "abc_mart",
+    "adaboost_mh",
+    "aoso_logitboost",
+    "logitboost",
+    "mart",
+    "martiboost",
+    "samme",
+    "softmax_boost",
+]
