@@ -29,7 +29,7 @@ _LOW = 8  # classes in the inner table of the enumeration
 _BLOCK = 2**15  # numbers in that table: it stays in the cache
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BestVotes:
     """Votes, their mass, and a mass that no votes exceed."""
 

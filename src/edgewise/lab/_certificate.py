@@ -24,7 +24,7 @@ ROUNDING = 1e-9  # by which sums of rounded numbers may break an inequality
 SHOWN = 12  # rounds in the table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """What was measured in each round, and the inequalities of the theory.
 
@@ -69,7 +69,7 @@ class Certificate:
             "Z <= cosh(alpha) - edge sinh(alpha)": _never_above(
                 np.minimum(self.z, sys.float_info.max) * scale, energy, small
             ),
-            "Hamming loss <= product of Z": _never_above(self.hamming_loss, self.bound),
+            "Hamming loss <= product of Z": _never_above(self.hamming_loss, self.bound, unit=0.0),
         }
 
     @property
@@ -254,7 +254,12 @@ def _collect(
     )
 
 
-def _never_above(low: Array, high: Array, where: NDArray[np.bool_] | None = None) -> bool:
-    """Whether low <= high wherever asked, up to rounding; what is not known (NaN) does not count"""
-    above = low > high + ROUNDING * np.maximum(1.0, np.abs(high))
+def _never_above(
+    low: Array, high: Array, where: NDArray[np.bool_] | None = None, *, unit: float = 1.0
+) -> bool:
+    """Whether low <= high wherever asked, up to rounding; what is not known (NaN) does not count.
+
+    `unit` is the size of the terms that were added up; 0 if all have the same sign.
+    """
+    above = low > high + ROUNDING * np.maximum(unit, np.abs(high))
     return not np.any(above if where is None else above & where)

@@ -26,7 +26,7 @@ from ._weighting import Array, check_labels
 MOST_MEETINGS = 2**13  # n 2^(K-1): a few seconds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WorstWeighting:
     """A weighting that leaves even the best votes little mass, and the reason why not less."""
 
@@ -94,17 +94,17 @@ def least_mass(n_classes: int, cardinalities: list[int]) -> float:
 def _least_largest(F: Any, G: Any) -> tuple[Array, float, Array]:
     """The w of the linear program above, t, and the multipliers of G."""
     (n_meetings, n_weights), n_votes = F.shape, G.shape[0]
-    one = sparse.eye_array(n_meetings)
+    one = sparse.csr_array(sparse.eye(n_meetings))
     t = sparse.csr_array(np.ones((n_votes, 1)))
-    constraints = sparse.block_array([[F, -one, None], [-F, -one, None], [None, G, -t]])
-    sum_of_w = sparse.csr_array(np.arange(n_weights + n_meetings + 1) < n_weights, dtype=float)
+    constraints = sparse.bmat([[F, -one, None], [-F, -one, None], [None, G, -t]])
+    is_weight = np.arange(n_weights + n_meetings + 1) < n_weights
     cost = np.zeros(n_weights + n_meetings + 1)
     cost[-1] = 1.0
     found = linprog(
         cost,
         A_ub=constraints.tocsr(),
         b_ub=np.zeros(constraints.shape[0]),
-        A_eq=sum_of_w.reshape((1, -1)),
+        A_eq=sparse.csr_array(is_weight[None, :].astype(float)),
         b_eq=[1.0],
         method="highs",
     )

@@ -1,18 +1,14 @@
 """edgewise.lab.convergence: every quantity against loops, every constant against enumeration."""
 
+import doctest
 import math
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
-from types import SimpleNamespace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
-from scipy.special import logsumexp
-from sklearn.dummy import DummyClassifier
-from stump_mh import StumpMH
-from support import table
 
 from edgewise import InvalidDataError, InvalidParameterError
 from edgewise.lab import convergence as lab
@@ -172,7 +168,8 @@ def test_bracket_holds_the_best_mass(n_classes, any_labels, seed):
     assert bracket.mass <= exact.mass + 1e-14
     assert exact.mass <= bracket.upper + 1e-14
     assert bracket.mass >= 0.99 * exact.mass
-    assert bracket.upper <= math.pi / 2 * exact.mass  # the relaxation is no worse (Nesterov)
+    krivine = math.pi / (2 * math.log(1 + math.sqrt(2)))  # no relaxation is further off
+    assert bracket.upper <= krivine * exact.mass
 
 
 def test_more_than_twenty_classes_are_bracketed():
@@ -387,204 +384,6 @@ def test_no_risk_below_the_bound_leaves_an_error(initial_weights, error, seed):
     assert risk_after < least
 
 
-# --- certificates -----------------------------------------------------------------------------
-
-
-def multi_label(seed, n=40, K=4):
-    X, y = table(seed, n=n, K=K)
-    also = np.random.default_rng(seed).random((n, K)) < 0.2
-    return X, ((np.arange(K) == y[:, None]) | also).astype(int)
-
-
-CASES = {
-    "three classes": (lambda: table(0, n=40, K=3), {}),
-    "uniform weights": (lambda: table(1, n=40, K=5), {"initial_weights": "uniform"}),
-    "two classes": (lambda: table(2, n=30, K=2), {}),
-    "many labels": (lambda: multi_label(3), {}),
-    "abstaining votes": (lambda: table(4, n=40, K=4), {"ternary": True}),
-}
-
-
-@pytest.fixture(params=CASES.values(), ids=CASES.keys(), scope="module")
-def fitted(request):
-    make, parameters = request.param
-    X, y = make()
-    return StumpMH(n_estimators=12, **parameters).fit(X, y), X, y
-
-
-def test_certificate_measures_what_the_fit_recorded(fitted):
-    model, X, y = fitted
-    found = lab.certificate(model, X, y)
-    for name in ("edge", "alpha", "z", "bound", "hamming_loss", "vote_mass"):
-        np.testing.assert_allclose(getattr(found, name), model.history_[name], atol=1e-12)
-    assert max(found.discrepancy.values()) < 1e-12
-    assert found.factorised.all()
-    np.testing.assert_array_equal(found.rounds, np.arange(1, 13))
-
-
-def test_certificate_holds(fitted):
-    model, X, y = fitted
-    found = lab.certificate(model, X, y)
-    assert found.checks == dict.fromkeys(found.checks, True)
-    assert len(found.checks) == 5
-    assert found.holds
-    assert (found.best_mass >= found.mass_bound - 1e-14).all()
-    assert (found.vote_mass <= found.best_mass + 1e-12).all()
-
-
-def test_certificate_knows_the_best_mass_of_every_round(fitted):
-    model, X, y = fitted
-    Y = lab.label_matrix(y)
-    scores = [f.copy() for f in model.model_.staged_scores(X, 1)]
-    found = lab.certificate(model, X, y)
-    start = np.log(lab.initial_weights(Y, model.initial_weights))
-    for t in range(1, 12):
-        log_W = start - scores[t - 1] * Y
-        W = np.exp(log_W - logsumexp(log_W))
-        assert found.best_mass[t] == pytest.approx(brute_force_mass(W, Y), abs=1e-12)
-
-
-def test_certificate_names_the_bound_that_applies():
-    X, y = table(0, n=40, K=3)
-    found = lab.certificate(StumpMH(2).fit(X, y), X, y)
-    assert (found.mass_bound, found.labels) == (lab.sharp_constant(3), "one label per row")
-    X, y = multi_label(3)
-    found = lab.certificate(StumpMH(2).fit(X, y), X, y)
-    numbers = sorted(set(y.sum(axis=1).tolist()))
-    assert found.mass_bound == lab.mass_bound(4, numbers)
-    assert found.labels == f"{', '.join(map(str, numbers))} labels per row"
-
-
-def test_certificate_of_weighted_rows():
-    X, y = table(0, n=40, K=3)
-    w = np.random.default_rng(0).integers(0, 4, size=40).astype(float)
-    present = w > 0
-    model = StumpMH(6).fit(X[present], y[present], w[present])
-    found = lab.certificate(model, X, y, w)
-    assert found.n_rows == present.sum()
-    assert max(found.discrepancy.values()) < 1e-12
-    assert found.holds
-    assert max(lab.certificate(model, X, y).discrepancy.values()) > 1e-3  # without them
-
-
-def test_certificate_of_some_rounds():
-    X, y = table(0, n=40, K=3)
-    model = StumpMH(8).fit(X, y)
-    every, some = lab.certificate(model, X, y), lab.certificate(model, X, y, every=3)
-    np.testing.assert_array_equal(some.rounds, [3, 6, 8])
-    np.testing.assert_array_equal(some.best_mass, every.best_mass[[2, 5, 7]])
-    assert some.discrepancy["z"] < 1e-12
-
-
-def test_training_error_is_zero_when_the_certificate_says_so():
-    X, y = table(0, n=16, K=2, noise=0.0)
-    model = StumpMH(40).fit(X, y)
-    found = lab.certificate(model, X, y)
-    first = int(found.rounds[found.hamming_loss == 0][0])
-    delta = float(found.edge[:first].min())
-    assert first <= lab.rounds_bound(16, 2, delta, version="edge")
-    assert found.rounds_to_zero == lab.rounds_bound(16, 2, found.edge.min(), version="edge")
-
-
-def with_outputs(model, outputs, alpha):
-    """The model with other outputs h / alpha, `outputs(t)` in round t."""
-    n_rounds = len(alpha)
-
-    def staged(X, n_threads):
-        out = np.zeros((len(X), len(model.classes_)))
-        for t in range(n_rounds):
-            out += alpha[t] * outputs(t)
-            yield out
-
-    model.model_ = SimpleNamespace(n_rounds=n_rounds, staged_scores=staged)
-    model.history_ = {name: np.ones(n_rounds) for name in model.history_} | {"alpha": alpha}
-    return model
-
-
-def test_certificate_of_rounds_that_are_not_factorised():
-    X, y = table(0, n=40, K=3)
-    model = with_outputs(
-        StumpMH(1).fit(X, y),
-        lambda t: np.random.default_rng(t).choice([-1.0, 1.0], size=(40, 3)),
-        np.linspace(0.1, 0.5, 5),
-    )
-    found = lab.certificate(model, X, y)
-    assert not found.factorised.any()
-    np.testing.assert_array_equal(found.vote_mass, 1.0)  # as recorded
-    assert "vote_mass" not in found.discrepancy
-    assert found.discrepancy["edge"] > 0.1
-
-
-def test_certificate_of_many_rounds_neither_overflows_nor_underflows():
-    """All labels right by 50 more in every round: the risk is e^-5000 in the end."""
-    X, y = table(0, n=20, K=3)
-    Y = lab.label_matrix(y)
-    model = with_outputs(StumpMH(1).fit(X, y), lambda t: Y, np.full(100, 50.0))
-    found = lab.certificate(model, X, y)
-    np.testing.assert_allclose(found.z, math.exp(-50), rtol=1e-12)
-    np.testing.assert_allclose(found.best_mass, found.best_mass[0], rtol=1e-12)
-    np.testing.assert_allclose(found.edge, 1.0)
-    assert found.bound[-1] == 0.0
-    assert found.checks["Z <= cosh(alpha) - edge sinh(alpha)"]
-    assert found.checks["Hamming loss <= product of Z"]
-
-
-def test_certificate_of_scores_that_were_not_boosted():
-    """All labels wrong: the risk is beyond all numbers, the rest is still told."""
-    X, y = table(0, n=20, K=3)
-    Y = lab.label_matrix(y)
-    found = lab.certificate(
-        with_outputs(StumpMH(1).fit(X, y), lambda t: -Y, np.full(3, 800.0)), X, y
-    )
-    assert found.bound[-1] == np.inf
-    assert found.hamming_loss[-1] == pytest.approx(1.0)
-    assert found.rounds_to_zero is None
-    assert found.checks["Hamming loss <= product of Z"]
-    assert found.checks["Z <= cosh(alpha) - edge sinh(alpha)"]
-
-
-def test_certificate_of_a_round_that_moves_nothing():
-    X, y = table(0, n=20, K=3)
-    model = with_outputs(StumpMH(1).fit(X, y), lambda t: np.ones((20, 3)), np.zeros(2))
-    found = lab.certificate(model, X, y)
-    np.testing.assert_allclose(found.z, 1.0)
-    np.testing.assert_array_equal(found.edge, 0.0)
-
-
-BROKEN = {
-    "best vote mass >= its bound": {"best_mass": 0.1},
-    "vote mass <= best vote mass": {"best_mass_upper": 0.1},
-    "edge <= vote mass, where factorised": {"edge": 0.99},
-    "Z <= cosh(alpha) - edge sinh(alpha)": {"z": 1.0},
-    "Hamming loss <= product of Z": {"hamming_loss": 1.0},
-}
-
-
-@pytest.mark.parametrize("check", BROKEN)
-def test_each_broken_inequality_is_noticed(check):
-    X, y = table(0, n=40, K=3)
-    found = lab.certificate(StumpMH(4).fit(X, y), X, y)
-    for name, value in BROKEN[check].items():
-        column = getattr(found, name).copy()
-        column[-1] = value
-        broken = replace(found, **{name: column})
-    assert not broken.checks[check]
-    assert not broken.holds
-    assert f"BROKEN  {check}" in str(broken)
-
-
-def test_certificate_as_text():
-    X, y = table(0, n=40, K=3)
-    lines = str(lab.certificate(StumpMH(30).fit(X, y), X, y)).splitlines()
-    assert lines[0].split() == "rounds edge vote_mass best_mass z bound hamming_loss".split()
-    assert [line.split()[0] for line in (lines[1], lines[12])] == ["1", "30"]
-    assert lines[13] == (
-        "40 rows, 3 classes, one label per row: the best vote mass is at least 0.5"
-    )
-    assert len(lines) == 19
-    assert all(line.startswith("holds   ") for line in lines[14:])
-
-
 # --- bad input --------------------------------------------------------------------------------
 
 GOOD_W, GOOD_Y = np.full((2, 3), 1 / 6), lab.one_hot([0, 1], 3)
@@ -648,7 +447,6 @@ BAD_PARAMETERS = {
     "version": lambda: lab.rounds_bound(10, 3, 0.1, version="best"),
     "error": lambda: lab.rounds_bound(10, 3, 0.1, error="log"),
     "initial_weights": lambda: lab.rounds_bound(10, 3, 0.1, initial_weights="even"),
-    "every": lambda: lab.certificate(None, None, None, every=0),
 }
 
 
@@ -658,9 +456,13 @@ def test_bad_parameters(case):
         BAD_PARAMETERS[case]()
 
 
-def test_certificate_of_something_else():
-    X, y = table(0, n=20, K=3)
-    with pytest.raises(InvalidParameterError, match="AdaBoostMHClassifier.*DummyClassifier.*edge"):
-        lab.certificate(DummyClassifier().fit(X, y), X, y)
-    with pytest.raises(InvalidDataError, match="20 and 19 rows"):
-        lab.certificate(StumpMH(1).fit(X, y), X, y[:-1])
+def test_public_names_are_documented():
+    for name in lab.__all__:
+        assert getattr(lab, name).__doc__, name
+
+
+def test_examples_of_the_page():
+    page = Path(__file__).parents[3] / "docs" / "lab_convergence.md"
+    failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
+    assert tried >= 12
+    assert failed == 0
