@@ -1,1 +1,1 @@
-"""Theory as tools: what boosting does, and why, to look at and to check."""
+"""The laboratory: the theory of boosting as tools to work with."""
