@@ -1,0 +1,1 @@
+"""The laboratory: the theory of boosting as working tools."""
