@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+import enum
 from typing import Annotated, Any
 
 import numpy
@@ -157,3 +158,51 @@ def available_cpus() -> int: ...
 def tabulate(predictions: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]: ...
 
 def tabulate_weighted(predictions: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)], labels: Annotated[NDArray[numpy.int8], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], n_threads: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
+
+class VoteRule(enum.Enum):
+    adaboost = 0
+
+    arc_gv = 1
+
+    ascent = 2
+
+    adaboost_star = 3
+
+class Choice(enum.Enum):
+    best = 0
+
+    first = 1
+
+    weakest = 2
+
+class Ties(enum.Enum):
+    lowest = 0
+
+    highest = 1
+
+    stop = 2
+
+class Stop(enum.Enum):
+    none = 0
+
+    tie = 1
+
+    no_edge = 2
+
+    perfect = 3
+
+class WeightMap:
+    def __init__(self, matrix: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], *, vote: VoteRule, choice: Choice, ties: Ties, threshold: float, tolerance: float, nu: float) -> None: ...
+
+    def run(self, n_steps: int, *, forced: int = -1, choices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')] | None = None, edges: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, alphas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')] | None = None, weights: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')] | None = None) -> tuple[int, Stop]: ...
+
+    @property
+    def tied(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None,))]: ...
+
+    @property
+    def weights(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def votes(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def follow(matrix: Annotated[NDArray[numpy.int8], dict(shape=(None, None), order='C', device='cpu', writable=False)], choices: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], derivatives: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...

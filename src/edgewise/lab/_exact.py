@@ -1,152 +1,148 @@
-"""Linear algebra without rounding, for matrices of small integers with at most 60 columns.
+"""AdaBoost's choices from rational weights, without rounding.
 
-Ranks come from elimination modulo primes: the rank modulo a prime is never above the true one, and
-it is below for all primes of a set only if their product divides a minor. Minors of order r of a
-matrix of entries -1, 0, 1 are at most r^(r/2) (Hadamard), so the largest rank over enough primes
-is the rank. Solutions come from elimination with fractions.
+Weights in proportion to whole numbers stay so: a step multiplies those of the examples that the
+column gets right by the sum of the others, and the other way round. Their digits double with every
+step, though, so once they are long the weights are enclosed in intervals instead (mpmath), of as
+many digits as it takes to tell the largest edge from the others. Either way every choice is proved.
 """
 
-import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from math import gcd, lcm
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-Integers = NDArray[np.int64]
+from .._errors import InvalidDataError
+from .._params import check, integer, one_of
+from ._cycle_map import Choices
+from ._intervals import Vector, contexts, move, sides
+from ._margin_matrix import Signs, check_matrix
 
-# The largest primes below 2^31: products of two residues fit into 64 bits.
-_PRIMES = (
-    2147483647, 2147483629, 2147483587, 2147483579, 2147483563, 2147483549, 2147483543,
-)  # fmt: skip
+Order = NDArray[np.intp]  # columns, in the order in which ties are broken
 
-
-def rank(rows: NDArray[Any]) -> int:
-    """The rank of a matrix with entries -1, 0, 1."""
-    return len(independent_rows(rows))
-
-
-def independent_rows(rows: NDArray[Any]) -> NDArray[np.intp]:
-    """The numbers of as many linearly independent rows as there are."""
-    best = np.empty(0, dtype=np.intp)
-    most = min(rows.shape)
-    bits = 0.0  # of the product of the primes so far
-    for prime in _PRIMES:
-        found = _independent_modulo(rows, prime)
-        best = max(best, found, key=len)
-        bits += math.log2(prime)
-        order = len(best) + 1
-        if len(best) == most or bits > 0.5 * order * math.log2(order):
-            break
-    return np.sort(best)
+_LONG = 2000  # bits of a weight in whole numbers
+_FIRST_DIGITS = 100
+_UNDECIDED = "the largest edge cannot be told from another in {} digits: a tie, or nearly one"
 
 
-def _independent_modulo(rows: NDArray[Any], prime: int) -> NDArray[np.intp]:
-    """Rows independent modulo a prime: those of a small part, then of what it does not span."""
-    part = 4 * rows.shape[1]
-    chosen = np.empty(0, dtype=np.intp)
-    others = np.arange(min(part, len(rows)))
-    while len(others):
-        candidates = np.concatenate([chosen, others[:part]])
-        pivots, echelon = _echelon(rows[candidates].astype(np.int64) % prime, prime)
-        chosen = candidates[pivots]
-        if len(chosen) == rows.shape[1]:
-            break
-        others = _outside(rows, echelon, prime)
-    return chosen
+@dataclass(frozen=True, eq=False)
+class ExactChoices:
+    """Proved choices, and how they were found."""
+
+    choices: Choices  # (T,)
+    n_whole: int  # so many of them in whole numbers; only there can a tie be known as one
+    digits: int  # of the intervals for the others; 0 if there are none
+    stopped: str | None  # why there are fewer than asked for
 
 
-def _echelon(a: Integers, prime: int) -> tuple[list[int], Integers]:
-    """The rows that elimination modulo `prime` takes as pivots, and the reduced echelon form."""
-    free = np.ones(len(a), dtype=bool)
-    pivots: list[int] = []
-    for column in range(a.shape[1]):
-        there = np.flatnonzero(a[:, column])
-        usable = there[free[there]]
-        if len(usable) == 0:
-            continue
-        pivot = int(usable[0])
-        free[pivot] = False
-        pivots.append(pivot)
-        a[pivot] = a[pivot] * pow(int(a[pivot, column]), -1, prime) % prime
-        rest = there[there != pivot]
-        a[rest] = (a[rest] - a[rest, column][:, None] * a[pivot] % prime) % prime
-    return pivots, a[pivots]
+def exact_choices(
+    M: ArrayLike,
+    d0: Sequence[Any] | None = None,
+    *,
+    n_steps: int = 100,
+    ties: Literal["lowest", "highest"] = "lowest",
+    max_digits: int = 10_000,
+) -> ExactChoices:
+    """The columns that optimal AdaBoost takes from rational weights, without any rounding.
 
-
-def _outside(rows: NDArray[Any], echelon: Integers, prime: int) -> NDArray[np.intp]:
-    """The rows that an echelon form does not span, modulo a prime.
-
-    Entries are at most 1 in size and there are at most 60, so the products are exact in doubles.
+    `d0` holds integers, fractions or floats (which are fractions); only their ratios matter. Long
+    walks need mpmath, of the extra ``lab``.
     """
-    leading = (echelon != 0).argmax(axis=1)
-    form = echelon.astype(np.float64)
-    found = []
-    for start in range(0, len(rows), 65536):
-        block = rows[start : start + 65536].astype(np.float64)
-        residual = np.fmod(block - block[:, leading] @ form, prime)
-        found.append(start + np.flatnonzero(residual.any(axis=1)))
-    return np.concatenate(found)
+    check(
+        "exact_choices",
+        {"n_steps": n_steps, "ties": ties, "max_digits": max_digits},
+        {
+            "n_steps": integer(0),
+            "ties": one_of("lowest", "highest"),
+            "max_digits": integer(_FIRST_DIGITS),
+        },
+    )
+    signs = check_matrix(M)
+    order = np.arange(signs.shape[1])[:: 1 if ties == "lowest" else -1]
+    whole, weights = _in_whole_numbers(signs, _whole(d0, len(signs)), n_steps, order)
+    if whole.stopped or len(whole.choices) == n_steps:
+        return whole
+    return _in_intervals(signs, weights, n_steps, order, whole, max_digits)
 
 
-def null_space_vector(rows: NDArray[Any], near: NDArray[np.float64]) -> list[int]:
-    """An integer vector v with rows v = 0, proportional to a rational one close to `near`."""
-    columns = len(near)
-    echelon, pivots = _reduced([[Fraction(int(v)) for v in row] for row in rows])
-    v = [Fraction(float(x)).limit_denominator(10**6) for x in near]
-    free = [c for c in range(columns) if c not in pivots]
-    for row, pivot in zip(echelon, pivots, strict=True):
-        v[pivot] = -sum((row[c] * v[c] for c in free), start=Fraction(0))
-    return smallest_integers(v)
+def _whole(d0: Sequence[Any] | None, m: int) -> list[int]:
+    """Weights in proportion to d0."""
+    if d0 is None:
+        return [1] * m
+    try:
+        fractions = [Fraction(x.item() if isinstance(x, np.generic) else x) for x in d0]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidDataError(f"The weights d0 must be rational numbers. Got {d0!r}.") from None
+    if len(fractions) != m or min(fractions) < 0 or not any(fractions):
+        raise InvalidDataError(
+            f"The weights d0 must be {m} numbers, one per example, none negative, at least one "
+            f"positive. Got {len(fractions)}, from {min(fractions, default=0)} to "
+            f"{max(fractions, default=0)}."
+        )
+    scale = lcm(*(f.denominator for f in fractions))
+    return [int(f * scale) for f in fractions]
 
 
-def combination(rows: NDArray[Any], target: list[int]) -> list[Fraction] | None:
-    """The coefficients x with sum_i x_i rows_i = target, rows being independent; None if none."""
-    system = [
-        [*(Fraction(int(v)) for v in column), Fraction(t)]
-        for column, t in zip(rows.T, target, strict=True)
-    ]
-    echelon, pivots = _reduced(system)
-    if pivots and pivots[-1] == len(rows):  # a row says 0 = 1
-        return None
-    return [row[-1] for row in echelon]
+def _in_whole_numbers(
+    M: Signs, weights: list[int], n_steps: int, order: Order
+) -> tuple[ExactChoices, list[int]]:
+    """Steps until the numbers are long; and the weights then."""
+    choices: list[int] = []
+    stopped = None
+    while len(choices) < n_steps and max(weights).bit_length() <= _LONG:
+        by_column = [sides(weights, M[:, j]) for j in order]
+        edges = [right - wrong for right, wrong in by_column]
+        best = max(range(len(order)), key=edges.__getitem__)  # of equal ones the first in order
+        right, wrong = by_column[best]
+        if edges[best] <= 0 or wrong == 0:
+            stopped = "no column has an edge" if wrong else "a column makes no error"
+            break
+        column = M[:, order[best]]
+        weights = [w * (wrong if s > 0 else right) for w, s in zip(weights, column, strict=True)]
+        common = gcd(*weights)
+        weights = [w // common for w in weights]
+        choices.append(int(order[best]))
+    return ExactChoices(np.array(choices, np.int32), len(choices), 0, stopped), weights
 
 
-def _reduced(a: list[list[Fraction]]) -> tuple[list[list[Fraction]], list[int]]:
-    """The non-zero rows of the reduced echelon form, and the columns of their leading ones."""
-    done: list[list[Fraction]] = []
-    pivots: list[int] = []
-    for column in range(len(a[0]) if a else 0):
-        place = next((i for i, row in enumerate(a) if row[column] != 0), None)
-        if place is None:
-            continue
-        row = a.pop(place)
-        lead = row[column]
-        row = [v / lead for v in row]
-        done = [_without(other, row, column) for other in done]
-        a = [_without(other, row, column) for other in a]
-        done.append(row)
-        pivots.append(column)
-    return done, pivots
+def _in_intervals(
+    M: Signs, weights: list[int], n_steps: int, order: Order, whole: ExactChoices, max_digits: int
+) -> ExactChoices:
+    """Goes on from whole numbers, again and again with more digits, until every choice is clear."""
+    digits, stopped = _FIRST_DIGITS, None
+    wanted = n_steps - len(whole.choices)
+    while True:
+        intervals = contexts(digits)[1]
+        choices = _enclosed(M, [intervals.mpf(w) / sum(weights) for w in weights], wanted, order)
+        if len(choices) == wanted:
+            break
+        if 2 * digits > max_digits:
+            stopped = _UNDECIDED.format(digits)
+            break
+        digits *= 2
+    together = np.concatenate([whole.choices, np.array(choices, np.int32)])
+    return ExactChoices(together, whole.n_whole, digits, stopped)
 
 
-def _without(row: list[Fraction], pivot: list[Fraction], column: int) -> list[Fraction]:
-    factor = row[column]
-    if factor == 0:
-        return row
-    return [v - factor * p for v, p in zip(row, pivot, strict=True)]
+def _enclosed(M: Signs, x: Vector, n_steps: int, order: Order) -> list[int]:
+    """Steps from weights in intervals, as long as the largest edge is clear."""
+    columns = _distinct(M, order)
+    choices: list[int] = []
+    for _ in range(n_steps):
+        edges = [right - wrong for right, wrong in (sides(x, M[:, j]) for j in columns)]
+        best = max(range(len(columns)), key=lambda k: edges[k].a)
+        others = (edge for k, edge in enumerate(edges) if k != best)
+        if not (edges[best].a > 0 and all(edges[best].a > edge.b for edge in others)):
+            break
+        x = move(x, M[:, columns[best]])
+        choices.append(int(columns[best]))
+    return choices
 
 
-def smallest_integers(v: list[Fraction]) -> list[int]:
-    """The shortest integer vector in the direction of v."""
-    common = math.lcm(*(x.denominator for x in v))
-    integers = [int(x * common) for x in v]
-    divisor = math.gcd(*integers) or 1
-    return [x // divisor for x in integers]
-
-
-def product(rows: NDArray[Any], v: list[int]) -> NDArray[Any]:
-    """rows v without rounding, whatever the size of v."""
-    if sum(map(abs, v)) < 2**62:
-        return np.asarray(rows.astype(np.int64) @ np.array(v, dtype=np.int64))
-    return np.asarray(rows.astype(object) @ np.array(v, dtype=object))
+def _distinct(M: Signs, order: Order) -> Order:
+    """The columns in order, without those equal to an earlier one, which are never taken."""
+    first = np.unique(M[:, order], axis=1, return_index=True)[1]
+    return order[np.sort(first)]
