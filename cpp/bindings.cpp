@@ -68,13 +68,15 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](BinnedData* self, const AnyMatrix& x, std::optional<In<double>> weights, int max_bins,
-             int n_threads) {
+             int n_threads, const std::vector<int>& categorical) {
             nb::gil_scoped_release nogil;
             const Team team = team_of(n_threads);
-            Cuts cuts = fit_cuts(matrix(x), weights ? weights->data() : nullptr, max_bins, team);
+            Cuts cuts = fit_cuts(matrix(x), weights ? weights->data() : nullptr, max_bins,
+                                 categorical, team);
             new (self) BinnedData(matrix(x), std::move(cuts), team);
           },
-          "x"_a, "weights"_a.none(), "max_bins"_a, "n_threads"_a)
+          "x"_a, "weights"_a.none(), "max_bins"_a, "n_threads"_a,
+          "categorical"_a = std::vector<int>{})
       .def_ro("n_rows", &BinnedData::n_rows)
       .def_ro("n_features", &BinnedData::n_features)
       .def_ro("sparse", &BinnedData::sparse)
@@ -96,6 +98,12 @@ NB_MODULE(_core, m) {
           nb::rv_policy::move)
       .def_prop_ro(
           "gain", [](const Tree& t) { return to_numpy(t.gain); }, nb::rv_policy::move)
+      .def_prop_ro("sets",
+                   [](const Tree& t) {
+                     std::vector<std::vector<double>> sets;
+                     for (const CategorySet& set : t.sets) sets.push_back(set.values);
+                     return sets;
+                   })
       .def_prop_ro("moves_nothing", &Tree::moves_nothing)
       .def_ro("width", &Tree::width)
       .def_prop_ro(
@@ -182,6 +190,8 @@ NB_MODULE(_core, m) {
         d["gain"] = to_numpy(s.gain);
         d["classes"] = to_numpy(s.classes);
         d["values"] = to_numpy(s.values);
+        d["set_start"] = to_numpy(s.set_start);
+        d["set_values"] = to_numpy(s.set_values);
         return d;
       });
 
@@ -192,13 +202,15 @@ NB_MODULE(_core, m) {
              const In<std::int32_t>& width, const In<std::int32_t>& feature,
              const In<std::int32_t>& left, const In<double>& threshold,
              const In<std::uint8_t>& missing_left, const In<std::int32_t>& classes,
-             const In<double>& values) {
-            new (self) Forest(ForestArrays{view(node_start), view(value_start), view(width),
-                                           view(feature), view(left), view(threshold),
-                                           view(missing_left), view(classes), view(values)});
+             const In<double>& values, const In<std::int64_t>& set_start,
+             const In<double>& set_values) {
+            new (self)
+                Forest(ForestArrays{view(node_start), view(value_start), view(width), view(feature),
+                                    view(left), view(threshold), view(missing_left), view(classes),
+                                    view(values), view(set_start), view(set_values)});
           },
           "node_start"_a, "value_start"_a, "width"_a, "feature"_a, "left"_a, "threshold"_a,
-          "missing_left"_a, "classes"_a, "values"_a)
+          "missing_left"_a, "classes"_a, "values"_a, "set_start"_a, "set_values"_a)
       .def_prop_ro("n_trees", &Forest::n_trees)
       .def(
           "add_scores",

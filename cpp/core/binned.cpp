@@ -17,8 +17,7 @@ void lay_out(BinnedData& data) {
   std::uint32_t most = 0, total = 0;
   std::vector<std::uint32_t> places;
   for (int f = 0; f < data.n_features; ++f) {
-    places.push_back(static_cast<std::uint32_t>(data.n_value_bins(f)) +
-                     data.cuts.has_missing[static_cast<std::size_t>(f)]);
+    places.push_back(static_cast<std::uint32_t>(data.n_bins(f)));
     most = std::max(most, places.back());
     total += places.back();
   }
@@ -53,10 +52,8 @@ void encode(BinnedData& data, const Matrix& x, const Team& team) {
       const std::size_t last = std::min(d, first + kColumns);
       x.columns(begin, end, first, last, values);
       for (std::size_t f = first; f < last; ++f) {
-        const auto missing = static_cast<Code>(data.n_value_bins(static_cast<int>(f)));
         Code* out = data.sparse ? &data.codes[f * data.n_rows + begin] : &data.codes[begin * d + f];
-        encode_column(data.cuts.of_feature[f], values + (f - first) * n, n, missing, out,
-                      data.sparse ? 1 : d);
+        encode_column(data.cuts, f, values + (f - first) * n, n, out, data.sparse ? 1 : d);
       }
     }
   });

@@ -41,8 +41,11 @@ struct BinnedData {
   BinnedData(const Matrix& x, Cuts cuts, const Team& team);
 
   std::uint32_t n_places() const { return offset.back(); }
-  int n_value_bins(int f) const {
-    return static_cast<int>(cuts.of_feature[static_cast<std::size_t>(f)].size()) + 1;
+  int n_value_bins(int f) const { return cuts.n_value_bins(static_cast<std::size_t>(f)); }
+  bool is_categorical(int f) const { return cuts.categorical[static_cast<std::size_t>(f)]; }
+  // Value bins, and one for missing values if there are any.
+  int n_bins(int f) const {
+    return n_value_bins(f) + cuts.has_missing[static_cast<std::size_t>(f)];
   }
   Code code(Row row, int f) const {
     return sparse ? codes[static_cast<std::size_t>(f) * n_rows + row]

@@ -143,6 +143,20 @@ std::vector<double> choose_cuts(const std::vector<Value>& values, int max_bins) 
   return cuts;
 }
 
+// The values themselves; of too many the heaviest, of equally heavy ones the lowest.
+std::vector<double> choose_categories(std::vector<Value> values) {
+  if (values.size() > kMaxCategories) {
+    std::stable_sort(values.begin(), values.end(),
+                     [](const Value& a, const Value& b) { return a.mass > b.mass; });
+    values.resize(kMaxCategories);
+    std::sort(values.begin(), values.end(),
+              [](const Value& a, const Value& b) { return a.value < b.value; });
+  }
+  std::vector<double> categories;
+  for (const Value& v : values) categories.push_back(v.value);
+  return categories;
+}
+
 // Weights in fixed point, 2^20 for the largest: order-free sums, at least one unit each.
 std::vector<std::uint64_t> masses(const double* weights, std::size_t n) {
   const double largest = *std::max_element(weights, weights + n);
@@ -167,13 +181,19 @@ EDGEWISE_CLONES void search_cuts(const double* padded, std::size_t size, const d
 
 }  // namespace
 
-void encode_column(const std::vector<double>& cuts, const double* values, std::size_t n,
-                   Code missing, Code* out, std::size_t step) {
-  // One place more than cuts: a value above all cuts finds the first infinity.
+void encode_column(const Cuts& cuts, std::size_t f, const double* values, std::size_t n, Code* out,
+                   std::size_t step) {
+  const auto& points = cuts.of_feature[f];
+  const auto missing = static_cast<Code>(cuts.n_value_bins(f));
+  // One place more than points: a value above all of them finds the first infinity.
   std::array<double, 256> padded;
   padded.fill(std::numeric_limits<double>::infinity());
-  std::copy(cuts.begin(), cuts.end(), padded.begin());
-  const std::size_t size = std::bit_ceil(cuts.size() + 1);
+  std::copy(points.begin(), points.end(), padded.begin());
+  const std::size_t size = std::bit_ceil(points.size() + 1);
+  // A category must be met exactly; infinity is none, though the padding holds it.
+  auto is_missing = [&padded, categorical = cuts.categorical[f] != 0](double value, auto found) {
+    return categorical ? value != padded[found] || std::isinf(value) : std::isnan(value);
+  };
   double block[kAbreast] = {};
   std::uint32_t found[kAbreast];
   for (std::size_t b = 0; b < n; b += kAbreast) {
@@ -181,14 +201,17 @@ void encode_column(const std::vector<double>& cuts, const double* values, std::s
     std::copy_n(values + b, m, block);
     search_cuts(padded.data(), size, block, found);
     for (std::size_t j = 0; j < m; ++j)
-      out[(b + j) * step] = std::isnan(block[j]) ? missing : static_cast<Code>(found[j]);
+      out[(b + j) * step] = is_missing(block[j], found[j]) ? missing : static_cast<Code>(found[j]);
   }
 }
 
-Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins, const Team& team) {
+Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
+              const std::vector<int>& categorical, const Team& team) {
   Cuts cuts;
   cuts.of_feature.resize(x.cols);
   cuts.has_missing.resize(x.cols);
+  cuts.categorical.resize(x.cols);
+  for (const int f : categorical) cuts.categorical.at(static_cast<std::size_t>(f)) = 1;
   const auto mass = weights ? masses(weights, x.rows) : std::vector<std::uint64_t>{};
   std::vector<Sorter> sorters(static_cast<std::size_t>(team.size()));
   const std::size_t n_groups = (x.cols + kColumnsAtOnce - 1) / kColumnsAtOnce;
@@ -199,11 +222,14 @@ Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins, const Team& 
     x.columns(0, x.rows, first, last, columns.data());
     for (std::size_t f = first; f < last; ++f) {
       const double* column = columns.data() + (f - first) * x.rows;
-      const auto values = sorters[static_cast<std::size_t>(slot)].distinct(
+      auto values = sorters[static_cast<std::size_t>(slot)].distinct(
           column, x.rows, mass.empty() ? nullptr : mass.data());
-      cuts.of_feature[f] = choose_cuts(values, max_bins);
-      cuts.has_missing[f] =
-          std::any_of(column, column + x.rows, [](double v) { return std::isnan(v); });
+      const bool too_many = cuts.categorical[f] && values.size() > kMaxCategories;
+      cuts.of_feature[f] = cuts.categorical[f] ? choose_categories(std::move(values))
+                                               : choose_cuts(values, max_bins);
+      cuts.has_missing[f] = too_many || std::any_of(column, column + x.rows, [&](double v) {
+                              return std::isnan(v) || (cuts.categorical[f] && std::isinf(v));
+                            });
     }
   });
   return cuts;

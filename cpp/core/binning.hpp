@@ -4,6 +4,9 @@
 // integer data is searched exhaustively, as the papers do; others get cuts at weighted quantiles.
 // All rows are used, so the cuts do not depend on the order of the rows. Infinite values take no
 // part in choosing cuts and fall into the outer bins.
+//
+// A categorical feature has a bin for each of its values, in their order. If there are too many,
+// the most frequent keep a bin of their own; the others, infinite values and NaN are missing.
 #pragma once
 
 #include <vector>
@@ -14,17 +17,25 @@
 
 namespace edgewise {
 
-// Cut points of every feature, ascending; bin(x) = number of cuts below x.
+// How values of a feature become bins: by cut points, ascending, bin(x) = number of cuts below x;
+// or by the categories, ascending, that have bins of their own.
 struct Cuts {
-  std::vector<std::vector<double>> of_feature;
+  std::vector<std::vector<double>> of_feature;  // cuts, or categories
   std::vector<std::uint8_t> has_missing;
+  std::vector<std::uint8_t> categorical;
+
+  int n_value_bins(std::size_t f) const {
+    return static_cast<int>(of_feature[f].size()) + !categorical[f];
+  }
 };
 
-// `weights` may be null (all one). max_bins counts value bins, 2..255.
-Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins, const Team& team);
+// `weights` may be null (all one). max_bins counts value bins, 2..255, of features that are not
+// among the `categorical` ones.
+Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
+              const std::vector<int>& categorical, const Team& team);
 
-// Writes the codes of n values of one feature to out[0], out[step], ...; NaN becomes `missing`.
-void encode_column(const std::vector<double>& cuts, const double* values, std::size_t n,
-                   Code missing, Code* out, std::size_t step);
+// Writes the codes of n values of feature f to out[0], out[step], ...
+void encode_column(const Cuts& cuts, std::size_t f, const double* values, std::size_t n, Code* out,
+                   std::size_t step);
 
 }  // namespace edgewise

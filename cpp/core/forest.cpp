@@ -4,6 +4,9 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <map>
+#include <set>
+#include <stdexcept>
 
 #include "clones.hpp"
 #include "math.hpp"
@@ -33,25 +36,38 @@ EDGEWISE_CLONES void softmax_row(double* s, std::size_t n) {
 }  // namespace
 
 // A block of rows as doubles in groups of kAbreast: (group, feature, row of the group). A walk then
-// finds a value at a fixed distance from its feature's place, whatever its row.
+// finds a value at a fixed distance from its feature's place, whatever its row. Numbers of
+// categories stand before the features.
 struct Forest::Rows {
-  std::vector<double> values, by_row;
+  const std::vector<Coded>& coded;
+  std::vector<double> values{}, by_row{};
   std::size_t n = 0, width = 0;
   bool missing = false;
 
   void load(const Matrix& x, std::size_t begin, std::size_t end) {
     n = end - begin;
-    width = x.cols;
-    by_row.resize(n * width);
+    const std::size_t d = x.cols;
+    width = d + coded.size();
+    by_row.resize(n * d);
     x.rows_of(begin, end, by_row.data());
     missing = std::any_of(by_row.begin(), by_row.end(), [](double v) { return std::isnan(v); });
     values.assign((n + kAbreast - 1) / kAbreast * kAbreast * width, 0.0);
     for (std::size_t i = 0; i < n; ++i) {
       double* group = values.data() + i / kAbreast * kAbreast * width + i % kAbreast;
-      for (std::size_t f = 0; f < width; ++f) group[f * kAbreast] = by_row[i * width + f];
+      for (const Coded& column : coded) {
+        *group = static_cast<double>(column.number(by_row[i * d + column.feature]));
+        group += kAbreast;
+      }
+      for (std::size_t f = 0; f < d; ++f) group[f * kAbreast] = by_row[i * d + f];
     }
   }
 };
+
+std::size_t Forest::Coded::number(double value) const {
+  const auto at = std::lower_bound(categories.begin(), categories.end(), value);
+  const bool found = at != categories.end() && *at == value;  // NaN is not
+  return found ? static_cast<std::size_t>(at - categories.begin()) : categories.size();
+}
 
 void ForestStore::append(const Tree& tree) {
   auto extend = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
@@ -62,13 +78,18 @@ void ForestStore::append(const Tree& tree) {
   extend(gain, tree.gain);
   extend(classes, tree.classes);
   extend(values, tree.values);
+  for (const CategorySet& set : tree.sets) {
+    extend(set_values, set.values);
+    set_start.push_back(static_cast<std::int64_t>(set_values.size()));
+  }
   width.push_back(tree.width);
   node_start.push_back(static_cast<std::int64_t>(feature.size()));
   value_start.push_back(static_cast<std::int64_t>(values.size()));
 }
 
 ForestArrays ForestStore::view() const {
-  return {node_start, value_start, width, feature, left, threshold, missing_left, classes, values};
+  return {node_start,   value_start, width,  feature,   left,      threshold,
+          missing_left, classes,     values, set_start, set_values};
 }
 
 Forest::Forest(const ForestArrays& a)
@@ -96,6 +117,41 @@ Forest::Forest(const ForestArrays& a)
     trees_.push_back({static_cast<std::uint32_t>(root), depth_from(a, t), a.width[t], one_class,
                       a.value_start[t]});
   }
+  take_sets(a);
+}
+
+void Forest::take_sets(const ForestArrays& a) {
+  std::vector<std::size_t> nodes;
+  for (std::size_t i = 0; i < a.threshold.size(); ++i)
+    if (std::isnan(a.threshold[i])) nodes.push_back(i);
+  if (nodes.size() + 1 != a.set_start.size())
+    throw std::invalid_argument("there must be a set for every node of threshold NaN");
+  if (nodes.empty()) return;
+  auto set = [&](std::size_t s) {
+    return a.set_values.subspan(static_cast<std::size_t>(a.set_start[s]),
+                                static_cast<std::size_t>(a.set_start[s + 1] - a.set_start[s]));
+  };
+  std::map<std::int32_t, std::set<double>> categories;  // by feature
+  for (std::size_t s = 0; s < nodes.size(); ++s)
+    categories[a.feature[nodes[s]]].insert(set(s).begin(), set(s).end());
+  std::map<std::int32_t, std::size_t> column;
+  for (const auto& [feature, values] : categories) {
+    column[feature] = coded_.size();
+    coded_.push_back({static_cast<std::size_t>(feature), {values.begin(), values.end()}});
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    if (a.feature[i] >= 0) nodes_[i].place += static_cast<std::uint32_t>(coded_.size()) * kAbreast;
+  set_.assign(nodes_.size(), kNoSet);
+  for (std::size_t s = 0; s < nodes.size(); ++s) {
+    const std::size_t c = column[a.feature[nodes[s]]];
+    nodes_[nodes[s]].place = static_cast<std::uint32_t>(c) * kAbreast;
+    set_[nodes[s]] = words_.size();
+    std::uint64_t* words = &*words_.insert(words_.end(), coded_[c].n_words(), 0);
+    for (const double value : set(s)) {
+      const std::size_t bit = coded_[c].number(value);
+      words[bit / 64] |= std::uint64_t{1} << (bit % 64);
+    }
+  }
 }
 
 int Forest::depth_from(const ForestArrays& a, std::size_t t) const {
@@ -114,7 +170,7 @@ int Forest::depth_from(const ForestArrays& a, std::size_t t) const {
 
 // Several walks side by side keep the processor busy while each waits for its next node. Their
 // places are kept in registers, hence the copy at the end.
-template <bool kMissing>
+template <bool kMissing, bool kSets>
 void Forest::descend(const TreeAt& tree, const double* group, std::uint32_t* out) const {
   const Node* nodes = nodes_.data();
   std::uint32_t at[kAbreast];
@@ -127,6 +183,7 @@ void Forest::descend(const TreeAt& tree, const double* group, std::uint32_t* out
       const double value = group[node.place + i];
       bool right = value > node.threshold;
       if constexpr (kMissing) right = std::isnan(value) ? !missing_left_[at[i]] : right;
+      if constexpr (kSets) right = set_[at[i]] == kNoSet ? right : !in_set(at[i], value);
       at[i] = node.left + right;
     }
   }
@@ -134,17 +191,22 @@ void Forest::descend(const TreeAt& tree, const double* group, std::uint32_t* out
   for (std::size_t i = 0; i < kAbreast; ++i) out[i] = at[i];
 }
 
+void Forest::descend(const TreeAt& tree, const Rows& rows, std::size_t first,
+                     std::uint32_t* at) const {
+  const double* group = rows.values.data() + first * rows.width;
+  if (coded_.empty()) {
+    rows.missing ? descend<true, false>(tree, group, at) : descend<false, false>(tree, group, at);
+  } else {
+    rows.missing ? descend<true, true>(tree, group, at) : descend<false, true>(tree, group, at);
+  }
+}
+
 template <class Visit>
 void Forest::walk(const Rows& rows, std::size_t first, std::size_t last, Visit visit) const {
   for (std::size_t t = first; t < last; ++t) {
     for (std::size_t b = 0; b < rows.n; b += kAbreast) {
-      const double* group = rows.values.data() + b * rows.width;
       std::uint32_t at[kAbreast];
-      if (rows.missing) {
-        descend<true>(trees_[t], group, at);
-      } else {
-        descend<false>(trees_[t], group, at);
-      }
+      descend(trees_[t], rows, b, at);
       visit(t, b, std::min<std::size_t>(kAbreast, rows.n - b), at);
     }
   }
@@ -172,7 +234,7 @@ void Forest::add_scores(const Matrix& x, std::size_t first, std::size_t last, in
   const std::size_t size = rows_at_once(x.cols);
   const auto k = static_cast<std::size_t>(n_classes);
   team.range(x.rows, 64, [&](std::size_t begin, std::size_t end, int) {
-    Rows rows;
+    Rows rows{coded_};
     for (std::size_t b = begin; b < end; b += size) {
       rows.load(x, b, std::min(end, b + size));
       walk(rows, first, last,
@@ -187,7 +249,7 @@ void Forest::apply(const Matrix& x, std::size_t first, std::size_t last, std::in
                    const Team& team) const {
   const std::size_t size = rows_at_once(x.cols);
   team.range(x.rows, 64, [&](std::size_t begin, std::size_t end, int) {
-    Rows rows;
+    Rows rows{coded_};
     for (std::size_t b = begin; b < end; b += size) {
       rows.load(x, b, std::min(end, b + size));
       walk(rows, first, last,
@@ -204,7 +266,7 @@ void Forest::branch(const Matrix& x, std::span<const std::uint8_t> frozen,
                     const Team& team) const {
   const std::size_t size = rows_at_once(x.cols);
   team.range(x.rows, 64, [&](std::size_t begin, std::size_t end, int) {
-    Rows rows;
+    Rows rows{coded_};
     std::vector<double> mass((n_layers + 2) * kAbreast);  // (nodes, rows of a group)
     for (std::size_t b = begin; b < end; b += size) {
       team.poll();
@@ -240,12 +302,7 @@ void Forest::branch_at(const Rows& rows, std::size_t g, std::size_t t,
     return;
   }
   std::uint32_t at[kAbreast];
-  const double* group = rows.values.data() + g * rows.width;
-  if (rows.missing) {
-    descend<true>(trees_[t], group, at);
-  } else {
-    descend<false>(trees_[t], group, at);
-  }
+  descend(trees_[t], rows, g, at);
   for (std::size_t j = 0; j < kAbreast; ++j) {
     const auto value = static_cast<std::size_t>(trees_[t].values + leaf_[at[j]]);
     const double q = right[2 * t + (values_[value] > 0.0)];

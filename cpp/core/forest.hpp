@@ -20,17 +20,19 @@ struct ForestArrays {
   std::span<const std::int32_t> width;        // (n_trees): classes moved by each leaf
   std::span<const std::int32_t> feature;      // (n_nodes)
   std::span<const std::int32_t> left;
-  std::span<const double> threshold;
+  std::span<const double> threshold;  // NaN: the node has a set of categories
   std::span<const std::uint8_t> missing_left;
   std::span<const std::int32_t> classes;  // (n_values)
   std::span<const double> values;
+  std::span<const std::int64_t> set_start;  // (n_sets + 1): of the nodes that have one, in order
+  std::span<const double> set_values;       // categories that go left, ascending in every set
 };
 
 // Owns the arrays while a forest grows.
 struct ForestStore {
-  std::vector<std::int64_t> node_start{0}, value_start{0};
+  std::vector<std::int64_t> node_start{0}, value_start{0}, set_start{0};
   std::vector<std::int32_t> width, feature, left, classes;
-  std::vector<double> threshold, gain, values;
+  std::vector<double> threshold, gain, values, set_values;
   std::vector<std::uint8_t> missing_left;
 
   void append(const Tree& tree);
@@ -75,12 +77,28 @@ class Forest {
     bool one_class;  // all leaves move the same one
     std::int64_t values;
   };
+  // The categories of a feature that occur in any set. Rows carry a column with their numbers, and
+  // a category's bit of a node's set is the one with that number; values that are in no set have
+  // the number after the last, which no set contains.
+  struct Coded {
+    std::size_t feature;
+    std::vector<double> categories;  // ascending
+
+    std::size_t number(double value) const;
+    std::size_t n_words() const { return categories.size() / 64 + 1; }
+  };
   struct Rows;
 
+  void take_sets(const ForestArrays& a);
+  bool in_set(std::uint32_t node, double number) const {
+    const auto bit = static_cast<std::size_t>(number);
+    return (words_[set_[node] + bit / 64] >> (bit % 64)) & 1;
+  }
   int depth_from(const ForestArrays& a, std::size_t t) const;
   // Leads a group of rows to their leaves.
-  template <bool kMissing>
+  template <bool kMissing, bool kSets>
   void descend(const TreeAt& tree, const double* group, std::uint32_t* at) const;
+  void descend(const TreeAt& tree, const Rows& rows, std::size_t first, std::uint32_t* at) const;
   // Adds the values of the leaves at n places to as many rows of scores.
   void add_leaves(const TreeAt& tree, const std::uint32_t* at, std::size_t n, std::size_t n_classes,
                   double* scores) const;
@@ -97,6 +115,11 @@ class Forest {
   std::vector<TreeAt> trees_;
   std::vector<std::int32_t> classes_;
   std::vector<double> values_;
+  // Only of forests with sets:
+  static constexpr std::size_t kNoSet = ~std::size_t{0};
+  std::vector<Coded> coded_;
+  std::vector<std::size_t> set_;      // (n_nodes): first word of the node's set, or kNoSet
+  std::vector<std::uint64_t> words_;  // bits of the sets
 };
 
 // Row-wise soft-max, in place: scores (n_rows, n_classes) become probabilities.

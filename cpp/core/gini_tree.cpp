@@ -53,6 +53,7 @@ class GiniCriterion {
 
   std::vector<Row> rows, skipped;  // rows that count in the search for splits, and the others
 
+  std::size_t n_classes() const { return n_classes_; }
   std::size_t lanes() const { return lanes_; }
   // Rows in a place; without a limit to keep, a weight that is positive where there are any.
   Lane count(const Lane* place) const { return place[n_classes_]; }
@@ -90,6 +91,15 @@ class GiniCriterion {
     for (std::size_t k = 0; k < n_classes_; ++k)
       squares += static_cast<double>(total[k]) * static_cast<double>(total[k]);
     return squares / weight_of(total);
+  }
+
+  // For sets of categories: from the mean class shares of the left side to those of the right.
+  bool one_direction() const { return n_classes_ == 2; }
+  double weight(const Lane* place) const { return weight_of(place); }
+  void direction(const Lane* left, const Lane* total, double* d) const {
+    const double l = weight_of(left), r = weight_of(total) - l;
+    for (std::size_t k = 0; k < n_classes_; ++k)
+      d[k] = static_cast<double>(total[k] - left[k]) / r - static_cast<double>(left[k]) / l;
   }
 
   void finish(Tree& tree, std::size_t n_leaves, const Team&) const {

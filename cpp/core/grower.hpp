@@ -93,9 +93,12 @@ class Grower {
   // Parts a leaf's rows and gives its children their states.
   void expand(Node& leaf, bool search, const Team& team, int slot) {
     team.poll();
+    if (leaf.split.categorical)
+      turn_to_majority(data_, rows_ + leaf.begin, leaf.n_rows(), leaf.split);
     const auto part = partition_rows(data_, leaf.split, rows_ + leaf.begin, leaf.n_rows(),
                                      scratch_.data() + leaf.begin, team);
-    if (!part.saw_missing) leaf.split.missing_left = 2 * part.n_left >= leaf.n_rows();
+    if (!part.saw_missing && !leaf.split.categorical)
+      leaf.split.missing_left = 2 * part.n_left >= leaf.n_rows();
     leaf.left = std::make_unique<Node>();
     leaf.right = std::make_unique<Node>();
     leaf.left->begin = leaf.begin;
@@ -151,9 +154,8 @@ class Grower {
     const auto node = static_cast<std::size_t>(leaf.node);
     tree_.feature[node] = leaf.split.feature;
     tree_.bin[node] = static_cast<Code>(leaf.split.bin);
-    const auto& cuts = data_.cuts.of_feature[static_cast<std::size_t>(leaf.split.feature)];
-    const auto cut = static_cast<std::size_t>(leaf.split.bin);
-    tree_.threshold[node] = cut < cuts.size() ? cuts[cut] : std::numeric_limits<double>::infinity();
+    tree_.threshold[node] = threshold_of(leaf.split);
+    if (leaf.split.categorical) sets_.emplace_back(node, set_of(leaf.split));
     tree_.missing_left[node] = leaf.split.missing_left;
     tree_.gain[node] = leaf.split.gain;
     tree_.left[node] = add_node();
@@ -163,6 +165,21 @@ class Grower {
     std::erase_if(leaves_, [&](const auto& l) { return l.get() == &leaf; });
     open(std::move(left));
     open(std::move(right));
+  }
+
+  double threshold_of(const Split& split) const {
+    if (split.categorical) return std::numeric_limits<double>::quiet_NaN();
+    const auto& cuts = data_.cuts.of_feature[static_cast<std::size_t>(split.feature)];
+    const auto cut = static_cast<std::size_t>(split.bin);
+    return cut < cuts.size() ? cuts[cut] : std::numeric_limits<double>::infinity();
+  }
+
+  CategorySet set_of(const Split& split) const {
+    const auto& categories = data_.cuts.of_feature[static_cast<std::size_t>(split.feature)];
+    CategorySet set{split.left, {}};
+    set.bins.each(
+        [&](int bin) { set.values.push_back(categories[static_cast<std::size_t>(bin)]); });
+    return set;
   }
 
   int add_node() {
@@ -178,6 +195,9 @@ class Grower {
   Tree finish(const std::vector<Row>& others) {
     std::sort(leaves_.begin(), leaves_.end(),
               [](const auto& a, const auto& b) { return a->node < b->node; });
+    std::sort(sets_.begin(), sets_.end(),
+              [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (auto& [node, set] : sets_) tree_.sets.push_back(std::move(set));
     tree_.leaf_of_row.resize(data_.n_rows);
     for (std::size_t j = 0; j < leaves_.size(); ++j) {
       tree_.left[static_cast<std::size_t>(leaves_[j]->node)] = static_cast<std::int32_t>(j);
@@ -199,6 +219,7 @@ class Grower {
   std::vector<Row> scratch_;
   std::vector<std::unique_ptr<Node>> leaves_;
   std::priority_queue<Node*, std::vector<Node*>, Later> queue_;
+  std::vector<std::pair<std::size_t, CategorySet>> sets_;  // by node
   Tree tree_;
 };
 

@@ -114,6 +114,7 @@ class EdgeCriterion {
 
   std::vector<Row> rows, skipped;  // rows that count in the search for splits, and the others
 
+  std::size_t n_classes() const { return n_classes_; }
   std::size_t lanes() const { return lanes_; }
   Lane count(const Lane* place) const { return place[n_classes_]; }
   bool counts_rows() const { return true; }
@@ -136,6 +137,13 @@ class EdgeCriterion {
     std::int64_t edge = 0;
     for (std::size_t l = 0; l < n_classes_; ++l) edge += std::abs(total[l]);
     return static_cast<double>(edge);
+  }
+
+  // For sets of categories: the votes v_l = sign(R_l - L_l) of the classes.
+  bool one_direction() const { return false; }
+  double weight(const Lane* place) const { return count(place); }
+  void direction(const Lane* left, const Lane* total, double* votes) const {
+    for (std::size_t l = 0; l < n_classes_; ++l) votes[l] = total[l] > 2 * left[l] ? 1.0 : -1.0;
   }
 
   void finish(Tree& tree, std::size_t n_leaves, const Team& team) const {

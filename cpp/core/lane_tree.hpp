@@ -1,6 +1,5 @@
-// Trees whose rows carry a number per class, fixed for the whole tree. A histogram has at every
-// place a vector of 32-bit sums, one lane per class and one that counts rows, so that one vector
-// addition serves eight classes. Totals stay below 2^30: sums and their differences are exact.
+// Trees whose rows carry a number per class, fixed for the whole tree; their histograms have lanes
+// (see lanes.hpp).
 //
 // Hamming trees (all lanes of a row filled) and Gini trees (only the lane of its class) differ in
 // the criterion, which provides
@@ -18,26 +17,13 @@
 #include "binned.hpp"
 #include "fixed_point.hpp"
 #include "grower.hpp"
+#include "lane_categories.hpp"
+#include "lanes.hpp"
 #include "row_sums.hpp"
 #include "split.hpp"
 #include "vectors.hpp"
 
 namespace edgewise {
-
-using Lane = std::int32_t;
-inline constexpr std::size_t kLanesAtOnce = 8;
-
-// Lanes of a place: the classes, a count of rows, and zeros up to whole vectors.
-inline std::size_t lanes_for(int n_classes) {
-  return (static_cast<std::size_t>(n_classes) + kLanesAtOnce) / kLanesAtOnce * kLanesAtOnce;
-}
-
-// Units per 1.0 for `n` numbers whose sizes sum to `total`: at most 2^30 in all.
-inline double lane_units(double total, std::size_t n) {
-  if (n >= std::size_t{1} << 28)
-    throw std::invalid_argument("rows times classes must be below 2^28 for these trees");
-  return total > 0.0 ? power_of_two_below((0x1p30 - static_cast<double>(n)) / total) : 0.0;
-}
 
 // Features [first, last) whose histograms fit the cache together: the unit of work of a thread.
 struct FeatureGroup {
@@ -45,12 +31,6 @@ struct FeatureGroup {
 };
 std::vector<FeatureGroup> feature_groups(const BinnedData& data, std::size_t lanes,
                                          std::size_t at_least);
-
-struct Cut {
-  double score = -1.0;
-  int bin = -1;
-  bool missing_left = false;
-};
 
 template <class Criterion>
 class LaneEvaluator {
@@ -174,6 +154,11 @@ class LaneEvaluator {
   bool scan(Node& node, int f, Cut& best) {
     const auto u = static_cast<std::size_t>(f);
     const Lane* places = places_of(node, f);
+    if (data_.is_categorical(f)) {
+      auto search = search_categories(node, f);
+      if (search.splits()) best = search.best();
+      return search.splits();
+    }
     const int n_bins = data_.n_value_bins(f);
     const Lane* missing = places + static_cast<std::size_t>(n_bins) * lanes_;
     const bool has_missing =
@@ -181,6 +166,11 @@ class LaneEvaluator {
     bool splits = consider(node, places, has_missing ? n_bins : n_bins - 1, nullptr, best);
     if (has_missing) splits |= consider(node, places, n_bins - 1, missing, best);
     return splits;
+  }
+
+  CategorySearch<Criterion> search_categories(Node& node, int f) const {
+    return {criterion_, places_of(node, f), data_.n_bins(f), node.state.total.data(),
+            limits_.min_samples_leaf};
   }
 
   // Considers the first n cuts; `missing` goes left where given. Bins without rows part the rows as
@@ -207,7 +197,7 @@ class LaneEvaluator {
       if (criterion_.counts_rows() &&
           (n_left < limits_.min_samples_leaf || all - n_left < limits_.min_samples_leaf))
         continue;
-      if (score > best.score * kTie) best = {score, b, missing != nullptr};
+      if (score > best.score * kTie) best = {score, b, missing != nullptr, {}};
     }
     return splits;
   }
@@ -224,8 +214,16 @@ class LaneEvaluator {
     const double gain = best.score - criterion_.unsplit(node.state.total.data());
     if (gain <= kMinRelativeGain * best.score) return {};
     split.gain = gain * criterion_.gain_unit();
-    split.bin =
-        centred(places_of(node, split.feature), data_.n_value_bins(split.feature), best.bin);
+    if (data_.is_categorical(split.feature)) {
+      BinSet right;
+      search_categories(node, split.feature).seen().each([&](int bin) {
+        if (!best.left.contains(bin)) right.insert(bin);
+      });
+      take_sides(data_, best.left, right, split);
+    } else {
+      split.bin =
+          centred(places_of(node, split.feature), data_.n_value_bins(split.feature), best.bin);
+    }
     return split;
   }
 

@@ -16,6 +16,11 @@ struct Partition {
   bool saw_missing = false;
 };
 
+// Turns a split of a categorical feature, if the node has no missing values, so that most of its
+// rows go right, where missing values and categories it has not seen will go; of equally many rows
+// those with the lowest category go left.
+void turn_to_majority(const BinnedData& data, const Row* rows, std::size_t n, Split& split);
+
 // Reorders rows[0..n); `scratch` has room for n rows.
 Partition partition_rows(const BinnedData& data, const Split& split, Row* rows, std::size_t n,
                          Row* scratch, const Team& team);

@@ -20,6 +20,7 @@ void add_level(Tree& tree, const Tree& stump, std::size_t n_nodes) {
     tree.bin.push_back(stump.bin[0]);
     tree.missing_left.push_back(stump.missing_left[0]);
     tree.gain.push_back(stump.gain[0] / static_cast<double>(n_nodes));
+    tree.sets.insert(tree.sets.end(), stump.sets.begin(), stump.sets.end());
   }
 }
 

@@ -107,7 +107,69 @@ bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, int min_sa
   return !difference(total, missing).empty();
 }
 
+// The categories that hold rows, by A / B, then by bin.
+struct Order {
+  Code bin[kMaxValueBins + 1];
+  int n = 0;
+
+  template <class Bin>
+  Order(const Bin* places, int n_bins) {
+    for (int b = 0; b < n_bins; ++b)
+      if (!places[b].empty()) bin[n++] = static_cast<Code>(b);
+    std::sort(bin, bin + n, [&](Code i, Code j) {
+      return below(places[i].gh(), places[j].gh()) ||
+             (!below(places[j].gh(), places[i].gh()) && i < j);
+    });
+  }
+
+  // Whether A / B of x is below that of y; B of a category with rows is positive.
+  static bool below(Packed x, Packed y) {
+    return std::int64_t{gradient(x)} * hessian(y) < std::int64_t{gradient(y)} * hessian(x);
+  }
+};
+
+// The same for a categorical feature; `bin` of the best becomes the last place of the order on the
+// left. Categories of equal A / B are never parted: that gains nothing, and would depend on codes.
+template <class Bin>
+bool scan_categories(const Bin* places, int n_bins, Bin total, int min_samples, Best& best) {
+  const Order order(places, n_bins);
+  Cumulated left;
+  int place[kMaxValueBins + 1];
+  int n = 0;
+  Bin sum{};
+  for (int i = 0; i + 1 < order.n; ++i) {
+    const Bin& here = places[order.bin[i]];
+    sum += here;
+    if (!Order::below(here.gh(), places[order.bin[i + 1]].gh())) continue;
+    left.gh[n] = sum.gh();
+    if constexpr (std::is_same_v<Bin, CountedBin>) left.n[n] = sum.n();
+    place[n++] = i;
+  }
+  const double before = best.score;
+  consider(left, n, total, min_samples, false, best);
+  if (best.score > before) best.bin = place[best.bin];
+  return order.n > 1;
+}
+
+template <class Bin>
+void part_categories(const BinnedData& data, const Bin* histogram, Split& split) {
+  const Order order(histogram + data.offset[static_cast<std::size_t>(split.feature)],
+                    data.n_bins(split.feature));
+  BinSet left, right;
+  for (int i = 0; i < order.n; ++i) (i <= split.bin ? left : right).insert(order.bin[i]);
+  take_sides(data, left, right, split);
+}
+
 }  // namespace
+
+void take_sides(const BinnedData& data, const BinSet& left, const BinSet& right, Split& split) {
+  const bool swap = left.contains(data.n_value_bins(split.feature));
+  split.categorical = true;
+  split.bin = 0;
+  split.missing_left = false;
+  split.left = swap ? right : left;
+  split.right = swap ? left : right;
+}
 
 template <class Bin>
 Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
@@ -118,9 +180,12 @@ Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int mi
   for (const int f : active) {
     const auto u = static_cast<std::size_t>(f);
     const double before = best.score;
-    if (scan(histogram + data.offset[u], data.n_value_bins(f), data.cuts.has_missing[u], total,
-             min_samples, best))
-      active[kept++] = f;
+    const Bin* places = histogram + data.offset[u];
+    const bool splits = data.cuts.categorical[u]
+                            ? scan_categories(places, data.n_bins(f), total, min_samples, best)
+                            : scan(places, data.n_value_bins(f), data.cuts.has_missing[u], total,
+                                   min_samples, best);
+    if (splits) active[kept++] = f;
     if (best.score > before) split = {0.0, f, best.bin, best.missing_left};
   }
   active.resize(kept);
@@ -129,7 +194,11 @@ Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int mi
   const double gain = split.found() ? best.score - a * a / b : 0.0;
   if (gain <= kMinRelativeGain * best.score) return {};
   split.gain = gain * unit;
-  split.bin = centre_in_gap(data, histogram, split.feature, split.bin);
+  if (data.is_categorical(split.feature)) {
+    part_categories(data, histogram, split);
+  } else {
+    split.bin = centre_in_gap(data, histogram, split.feature, split.bin);
+  }
   return split;
 }
 

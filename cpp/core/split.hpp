@@ -2,6 +2,10 @@
 //   A_L^2 / B_L + A_R^2 / B_R - A^2 / B,
 // A and B the two channels of the statistics. Ties go to the lowest feature, then
 // missing values to the right, then the lowest bin.
+//
+// A categorical feature is parted into two sets. A^2 / B is convex in (A, B), so the best sets are
+// a beginning and the rest of the categories in the order of A / B (Fisher 1958; Breiman et al.
+// 1984): as many candidates as cuts. Missing values are a category like the others here.
 #pragma once
 
 #include <vector>
@@ -22,6 +26,10 @@ inline constexpr double kTie = 1.0 + 1e-7;         // scores nearer than this ar
 template <class Bin>
 Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
                  double unit, std::vector<int>& active);
+
+// Says which bins of a categorical feature go left and right, so that missing values are on the
+// right; `grower.hpp` sees to it where the node has none.
+void take_sides(const BinnedData& data, const BinSet& left, const BinSet& right, Split& split);
 
 // Among the bins that part the node's rows as `bin` does, the middle one: the cut is centred in
 // the gap between the values on the left and those on the right. Where nothing but missing values

@@ -1,6 +1,7 @@
 // The records that flow through the core, each with its reason.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -15,13 +16,36 @@ using Row = std::uint32_t;  // row number: at most 2^32 - 1 rows, half the memor
 using Label = std::int32_t;
 
 inline constexpr int kMaxValueBins = 255;
+inline constexpr int kMaxCategories = 254;  // of a categorical feature: bins of their own
+
+// A set of bins.
+class BinSet {
+ public:
+  void insert(int bin) { words_[at(bin)] |= std::uint64_t{1} << (bin & 63); }
+  bool contains(int bin) const { return (words_[at(bin)] >> (bin & 63)) & 1; }
+
+  // Calls visit(bin) for every bin, ascending.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (int bin = 0; bin < 256; ++bin)
+      if (contains(bin)) visit(bin);
+  }
+
+ private:
+  static std::size_t at(int bin) { return static_cast<std::size_t>(bin) / 64; }
+  std::array<std::uint64_t, 4> words_{};
+};
 
 // A split sends a row left if its bin is at most `bin`; a missing value follows `missing_left`.
+// A split of a categorical feature sends left the bins of the set `left` and right all others:
+// those of `right`, missing values, and categories that the node did not see.
 struct Split {
   double gain = 0.0;  // 0: no split improves the node
   int feature = -1;
   int bin = -1;
   bool missing_left = false;
+  bool categorical = false;
+  BinSet left{}, right{};  // bins that the node saw
 
   bool found() const { return feature >= 0; }
 };
@@ -44,16 +68,23 @@ struct GrowLimits {
   }
 };
 
+// Categories that go left at a node: as bins of the training data and as values, ascending.
+struct CategorySet {
+  BinSet bins;
+  std::vector<double> values;
+};
+
 // A finished tree as plain arrays. Children stand side by side: right = left + 1. A leaf has
 // feature -1 and, in `left`, its number j; it moves classes[j * width + m] by values[j * width + m]
 // for m < width: only the classes a leaf moves are stored.
 struct Tree {
   std::vector<std::int32_t> feature;
   std::vector<std::int32_t> left;
-  std::vector<double> threshold;  // left if x <= threshold
+  std::vector<double> threshold;  // left if x <= threshold; NaN: left if x is in the node's set
   std::vector<Code> bin;          // the same split on the binned training data
   std::vector<std::uint8_t> missing_left;
   std::vector<double> gain;
+  std::vector<CategorySet> sets;           // of the nodes of threshold NaN, in their order
   std::int32_t width = 0;                  // classes moved by each leaf
   std::vector<std::int32_t> classes;       // (n_leaves, width)
   std::vector<double> values;              // (n_leaves, width), shrinkage included

@@ -36,6 +36,7 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     _multi_label: ClassVar[bool] = False  # whether y may be an indicator matrix
 
     n_estimators: int
+    categorical_features: Any
     n_jobs: int | None
     random_state: Any
     verbose: int
@@ -104,6 +105,7 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             reset=not continues,
             multi_label=self._multi_label,
         )
+        self.is_categorical_ = _input.categorical_mask(self)
         if costs is not None:
             labelled = labelled.with_costs(costs)
         labelled = labelled.without_weightless()

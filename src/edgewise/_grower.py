@@ -32,6 +32,7 @@ class Engine:
         start: Weights,
         *,
         max_bins: int,
+        categorical: list[int],
         limits: _core.GrowLimits,
         n_threads: int,
         by_class: bool,
@@ -39,7 +40,7 @@ class Engine:
         self.n_classes = len(start)
         self.n_threads = n_threads
         self._limits = limits
-        self._data = _core.BinnedData(rows.X, rows.weights, max_bins, n_threads)
+        self._data = _core.BinnedData(rows.X, rows.weights, max_bins, n_threads, categorical)
         self.posterior = _core.Posterior(
             rows.codes, rows.weights, np.ascontiguousarray(start), by_class
         )

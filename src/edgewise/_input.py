@@ -146,6 +146,55 @@ def matrix(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Matrix:
     return _readable(np.asarray(checked))
 
 
+def categorical_mask(estimator: BaseEstimator) -> Relevant | None:
+    """Which columns are categorical, (d), from the estimator's parameter; None if none is."""
+    given = estimator.categorical_features
+    if given is None or len(given) == 0:
+        return None
+    columns = np.asarray(given)
+    d = estimator.n_features_in_
+    mask = np.zeros(d, dtype=bool)
+    if columns.dtype.kind == "b":
+        if len(columns) != d:
+            words = f"have one bool for each of the {d} columns of X"
+            raise _wrong_columns(estimator, words, len(columns))
+        mask[:] = columns
+    elif columns.dtype.kind in "iu":
+        outside = columns[(columns < 0) | (columns >= d)]
+        if len(outside):
+            raise _wrong_columns(estimator, f"hold numbers from 0 to {d - 1}", outside[0])
+        mask[columns] = True
+    else:
+        mask[_places_of_names(estimator, given)] = True
+    return mask if mask.any() else None
+
+
+def columns_of(mask: Relevant | None) -> list[int]:
+    """The numbers of the columns of a mask."""
+    return [] if mask is None else [int(j) for j in np.flatnonzero(mask)]
+
+
+def _places_of_names(estimator: BaseEstimator, given: Any) -> list[int]:
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        raise _wrong_columns(
+            estimator, "hold column numbers or bools if the columns of X have no names", given[0]
+        )
+    place = {name: j for j, name in enumerate(names)}
+    unknown = [name for name in given if name not in place]
+    if unknown:
+        shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+        raise _wrong_columns(estimator, f"hold names of columns of X ({shown})", unknown[0])
+    return [place[name] for name in given]
+
+
+def _wrong_columns(estimator: BaseEstimator, words: str, got: Any) -> InvalidParameterError:
+    return InvalidParameterError(
+        f"The 'categorical_features' parameter of {type(estimator).__name__} must {words}. "
+        f"Got {got!r} instead."
+    )
+
+
 def _readable(X: Matrix) -> Matrix:
     if X.dtype.kind == "b":
         return X.view(np.uint8)

@@ -8,7 +8,7 @@ from . import _core
 from . import _params as p
 from ._base import Booster
 from ._grower import Engine
-from ._input import Rows
+from ._input import Rows, columns_of
 from ._model import Scores
 from ._threads import n_threads
 
@@ -31,6 +31,9 @@ class BaseBooster(Booster):
     max_bins : int
         Bins of a feature, missing values not counted. A feature with no more distinct values than
         that is searched exhaustively.
+    categorical_features : list of column numbers, names or bools, or None
+        Columns whose values are categories, given as numbers: they are split into sets of values.
+        Values that training has not seen are treated as missing.
     init : {"prior", "zero"}
         Scores start at the centred logarithms of the class frequencies, or at zero as in the
         papers.
@@ -61,6 +64,7 @@ class BaseBooster(Booster):
     n_iter_ : rounds of the model; with early stopping, up to and including the best one.
     history_ : dict of arrays with one entry per round: "loss" (training log loss), "seconds" (since
         the loop's begin), with early stopping "validation_score", and the algorithm's own story.
+    is_categorical_ : which features are categorical, or None.
     feature_importances_ : share of the total gain of each feature.
     model_ : the trees as plain arrays.
     """
@@ -72,6 +76,7 @@ class BaseBooster(Booster):
         "max_depth": p.integer(1, none=True),
         "min_samples_leaf": p.integer(1),
         "max_bins": p.integer(2, 255),
+        "categorical_features": p.columns(),
         "init": p.one_of("prior", "zero"),
         "class_weight": p.class_weight(),
         "early_stopping": p.either(p.boolean(), p.one_of("auto")),
@@ -93,6 +98,7 @@ class BaseBooster(Booster):
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
         max_bins: int = 255,
+        categorical_features: Any = None,
         init: str = "prior",
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
@@ -110,6 +116,7 @@ class BaseBooster(Booster):
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.init = init
         self.class_weight = class_weight
         self.early_stopping = early_stopping
@@ -134,6 +141,7 @@ class BaseBooster(Booster):
             rows,
             start,
             max_bins=self.max_bins,
+            categorical=columns_of(self.is_categorical_),
             limits=_core.GrowLimits(leaves, self.max_depth or 0, self.min_samples_leaf),
             n_threads=n_threads(self.n_jobs, rows.X.size * n_classes),
             by_class=self._class_trees,

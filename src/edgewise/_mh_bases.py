@@ -239,10 +239,17 @@ class AnyClassifier:
         return classifier.fit(engine.X[counts], labels[counts], sample_weight=weights)
 
 
-def check_takes_weights(classifier: Any, owner: str) -> None:
+def check_base(classifier: Any, is_categorical: Any, owner: str) -> None:
+    """What a classifier of another library must and cannot do."""
     if not has_fit_parameter(classifier, "sample_weight"):
         raise InvalidParameterError(
             f"The 'base' parameter of {owner} must be one of its own base learners by name or a "
             "classifier whose fit takes sample_weight. Got "
             f"{type(classifier).__name__}, whose fit does not."
+        )
+    if is_categorical is not None:
+        raise InvalidParameterError(
+            f"The 'categorical_features' parameter of {owner} must be None if 'base' is not one of "
+            f"its own base learners by name: {type(classifier).__name__} would not know of it. Got "
+            f"categorical columns {np.flatnonzero(is_categorical).tolist()}."
         )

@@ -1,7 +1,8 @@
 """The model: initial scores and trees, as plain arrays.
 
 A model is all that prediction needs. Trees stand one after the other; `round_start` says which of
-them belong to a round. A leaf stores only the classes it moves.
+them belong to a round. A leaf stores only the classes it moves. A node that splits a categorical
+feature has the threshold NaN and a set of categories; sets stand in the order of these nodes.
 """
 
 from collections.abc import Iterator
@@ -29,11 +30,15 @@ class Model:
     width: NDArray[np.int32]  # (n_trees): classes moved by each leaf
     feature: NDArray[np.int32]  # (n_nodes): -1 for a leaf
     left: NDArray[np.int32]  # (n_nodes): left child (right is next to it), or number of the leaf
-    threshold: NDArray[np.float64]  # (n_nodes): left if x <= threshold
+    threshold: NDArray[np.float64]  # (n_nodes): left if x <= threshold; NaN: if x is in the set
     missing_left: NDArray[np.uint8]  # (n_nodes)
     gain: NDArray[np.float64]  # (n_nodes): fall of the loss's quadratic model
     classes: NDArray[np.int32]  # (n_values)
     values: NDArray[np.float64]  # (n_values)
+    set_start: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    set_values: NDArray[np.float64] = field(
+        default_factory=lambda: np.zeros(0)
+    )  # ascending in sets
     _forest: list[_core.Forest] = field(default_factory=list, repr=False, compare=False)
 
     @property
@@ -89,15 +94,20 @@ class Model:
         cut["round_start"] = self.round_start[: n_rounds + 1]
         cut["node_start"] = self.node_start[: n_trees + 1]
         cut["value_start"] = self.value_start[: n_trees + 1]
+        n_sets = np.count_nonzero(np.isnan(cut["threshold"]))
+        cut["set_start"] = self.set_start[: n_sets + 1]
+        cut["set_values"] = self.set_values[: self.set_start[n_sets]]
         return replace(self, width=self.width[:n_trees], _forest=[], **cut)
 
     def followed_by(self, other: "Model") -> "Model":
         """This model's rounds, then those of `other`."""
         joined: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
-            for name in ("width feature left threshold missing_left gain classes values".split())
+            for name in (
+                "width feature left threshold missing_left gain classes values set_values".split()
+            )
         }
-        for name in ("round_start", "node_start", "value_start"):
+        for name in ("round_start", "node_start", "value_start", "set_start"):
             mine, theirs = getattr(self, name), getattr(other, name)
             joined[name] = np.concatenate([mine, theirs[1:] + mine[-1]])
         return replace(self, _forest=[], **joined)
@@ -117,6 +127,8 @@ class Model:
                     self.missing_left,
                     self.classes,
                     self.values,
+                    self.set_start,
+                    self.set_values,
                 )
             )
         return self._forest[0]

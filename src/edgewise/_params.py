@@ -79,6 +79,24 @@ def matrix_or_none() -> Rule:
     return lambda v: v is None or np.ndim(v) == 2, "None or a matrix, one row and column per class"
 
 
+def columns() -> Rule:
+    """Columns of X; whether X has them is checked when it is known."""
+
+    def test(v: Any) -> bool:
+        if v is None:
+            return True
+        if isinstance(v, str) or np.ndim(v) != 1:
+            return False
+        of_kind = (
+            _is_integer,
+            lambda c: isinstance(c, str),
+            lambda c: isinstance(c, bool | np.bool_),
+        )
+        return any(all(is_kind(c) for c in v) for is_kind in of_kind)
+
+    return test, "None or a list of column numbers, of column names, or of one bool per column"
+
+
 def n_jobs() -> Rule:
     return lambda v: v is None or (_is_integer(v) and v != 0), "None or an integer other than 0"
 

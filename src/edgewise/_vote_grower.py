@@ -21,6 +21,7 @@ class VoteGrower:
         X: Matrix,
         *,
         max_bins: int,
+        categorical: list[int],
         limits: tuple[int, int, int],
         max_features: int | float | None,
         seed: int,
@@ -32,7 +33,7 @@ class VoteGrower:
         self._n_features = X.shape[1]
         self._n_drawn = n_drawn(max_features, X.shape[1])
         self._negligible = NEGLIGIBLE if len(X) >= MANY_ROWS else 0.0
-        self._data = _core.BinnedData(X, None, max_bins, n_threads)
+        self._data = _core.BinnedData(X, None, max_bins, n_threads, categorical)
 
     def rng(self, m: int) -> np.random.Generator:
         """Random numbers of round m, the same wherever a fit begins."""

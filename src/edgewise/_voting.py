@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from . import _params as p
 from ._base import Booster
-from ._input import Matrix
+from ._input import Matrix, columns_of
 from ._threads import n_threads
 from ._vote_grower import VoteGrower, seed_of
 
@@ -24,6 +24,9 @@ DOC = """
     max_bins : int
         Bins of a feature, missing values not counted. A feature with no more distinct values than
         that is searched exhaustively.
+    categorical_features : list of column numbers, names or bools, or None
+        Columns whose values are categories, given as numbers: they are split into sets of values.
+        Values that training has not seen are treated as missing.
     class_weight : dict, "balanced" or None
         Weights of the classes, multiplied into `sample_weight`.
     early_stopping : bool or "auto"
@@ -54,6 +57,7 @@ DOC = """
     stop_reason_ : why boosting ended.
     history_ : dict of arrays with one entry per round: "loss", "seconds", with early stopping
         "validation_score", and the algorithm's own story.
+    is_categorical_ : which features are categorical, or None.
     feature_importances_ : share of the total gain of each feature.
     model_ : the trees as plain arrays."""
 
@@ -69,6 +73,7 @@ class VotingBooster(Booster):
         "min_samples_leaf": p.integer(1),
         "max_features": p.either(p.integer(1, none=True), p.share()),
         "max_bins": p.integer(2, 255),
+        "categorical_features": p.columns(),
         "class_weight": p.class_weight(),
         "early_stopping": p.either(p.boolean(), p.one_of("auto")),
         "validation_fraction": p.real(0.0, 1.0, high_open=True),
@@ -95,6 +100,7 @@ class VotingBooster(Booster):
         return VoteGrower(
             X,
             max_bins=self.max_bins,
+            categorical=columns_of(self.is_categorical_),
             limits=(leaves, self.max_depth or 0, self.min_samples_leaf),
             max_features=self.max_features,
             seed=seed_of(self.random_state),

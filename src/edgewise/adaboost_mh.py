@@ -39,7 +39,7 @@ from ._mh_bases import (
     MHEngine,
     OneVsAll,
     Product,
-    check_takes_weights,
+    check_base,
 )
 from ._model import ModelBuilder, Scores
 from ._voting import DOC, VotingBooster
@@ -139,6 +139,7 @@ class AdaBoostMHClassifier(VotingBooster):
         min_samples_leaf: int = 1,
         max_features: int | float | None = None,
         max_bins: int = 255,
+        categorical_features: Any = None,
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
@@ -159,6 +160,7 @@ class AdaBoostMHClassifier(VotingBooster):
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -192,7 +194,7 @@ class AdaBoostMHClassifier(VotingBooster):
 
     def _engine(self, rows: Rows, start: Scores) -> MHEngine:
         if not isinstance(self.base, str):
-            check_takes_weights(self.base, type(self).__name__)
+            check_base(self.base, self.is_categorical_, type(self).__name__)
         signs = rows.signs(len(start))
         present, absent = initial_weights(signs, rows.shares(), self.initial_weights)
         self._log_odds = log_odds_of_weights(signs, present, absent)

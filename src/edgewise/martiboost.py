@@ -101,6 +101,9 @@ class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         Rows a leaf must hold.
     max_bins : int
         Bins of a feature, missing values not counted.
+    categorical_features : list of column numbers, names or bools, or None
+        Columns whose values are categories, given as numbers: they are split into sets of values.
+        Values that training has not seen are treated as missing.
     class_weight : dict, "balanced" or None
         Weights of the classes, multiplied into `sample_weight`. Nodes balance the classes anyway.
     random_state : int, RandomState or None
@@ -113,6 +116,7 @@ class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     Attributes
     ----------
     classes_ : the two class labels, sorted.
+    is_categorical_ : which features are categorical, or None.
     model_ : the branching program as plain arrays.
     history_ : dict of arrays with one entry per layer: "frozen", the share of the rows' weight
         whose way has ended.
@@ -125,6 +129,7 @@ class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         "max_depth": p.integer(1, none=True),
         "min_samples_leaf": p.integer(1),
         "max_bins": p.integer(2, 255),
+        "categorical_features": p.columns(),
         "class_weight": p.class_weight(),
         "random_state": p.random_state(),
         "n_jobs": p.n_jobs(),
@@ -140,6 +145,7 @@ class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         max_bins: int = 255,
+        categorical_features: Any = None,
         class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -151,6 +157,7 @@ class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -167,6 +174,7 @@ class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         labelled = _input.labelled(
             self, (X, y, sample_weight), self.class_weight, names=TRAINING, reset=True
         ).without_weightless()
+        self.is_categorical_ = _input.categorical_mask(self)
         classes = _input.classes_of(labelled.y)
         _input.need_two_classes(classes, type(self).__name__)
         if len(classes) > 2:
@@ -182,7 +190,8 @@ class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _grow(self, rows: Rows) -> tuple[BranchingProgram, Weights]:
         """The program, and the share of the weight that has come to an end after every layer."""
         threads = n_threads(self.n_jobs, rows.X.size * self.n_layers)
-        data = _core.BinnedData(rows.X, None, self.max_bins, threads)
+        categorical = _input.columns_of(self.is_categorical_)
+        data = _core.BinnedData(rows.X, None, self.max_bins, threads, categorical)
         limits = _core.GrowLimits(
             self.max_leaf_nodes or 0, self.max_depth or 0, self.min_samples_leaf
         )

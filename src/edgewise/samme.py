@@ -36,7 +36,7 @@ from ._ensemble import EnsembleBuilder, EnsembleModel, Member
 from ._grower import Tree, set_leaves
 from ._input import Matrix, Rows, Weights
 from ._loop import Builder, boost
-from ._mh_bases import check_takes_weights
+from ._mh_bases import check_base
 from ._model import ModelBuilder, Scores
 from ._progress import Progress
 from ._vote_grower import VoteGrower, seed_of
@@ -207,6 +207,7 @@ class SAMMEClassifier(VotingBooster):
         min_samples_leaf: int = 1,
         max_features: int | float | None = None,
         max_bins: int = 255,
+        categorical_features: Any = None,
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
@@ -225,6 +226,7 @@ class SAMMEClassifier(VotingBooster):
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
@@ -246,7 +248,7 @@ class SAMMEClassifier(VotingBooster):
     def _engine(self, rows: Rows, start: Scores) -> SAMMEEngine | MemberEngine:
         if isinstance(self.base, str):
             return SAMMEEngine(rows, len(start), self._grower(rows.X, len(start)))
-        check_takes_weights(self.base, type(self).__name__)
+        check_base(self.base, self.is_categorical_, type(self).__name__)
         return MemberEngine(rows, len(start), self.base, self.random_state)
 
     def _builder(self, start: Scores, n_features: int) -> Builder:

@@ -165,6 +165,7 @@ class SoftmaxBoostClassifier(VotingBooster):
         min_samples_leaf: int = 1,
         max_features: int | float | None = None,
         max_bins: int = 255,
+        categorical_features: Any = None,
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
@@ -185,6 +186,7 @@ class SoftmaxBoostClassifier(VotingBooster):
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
         self.max_bins = max_bins
+        self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction

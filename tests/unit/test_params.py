@@ -18,6 +18,10 @@ BAD = {
     "max_depth": ([0, -1, 1.5, "deep"], ["integer", "at least 1", "None"]),
     "min_samples_leaf": ([0, 0.1, None, "1"], ["integer", "at least 1"]),
     "max_bins": ([1, 0, 256, 10.0, None], ["integer", "2", "255"]),
+    "categorical_features": (
+        [3, "colour", [0.0], [0, "a"], [True, 1], [[0]], [None]],
+        ["None", "column numbers", "names", "bool"],
+    ),
     "init": (["priors", None, 0, object()], ["'prior'", "'zero'"]),
     "class_weight": (["even", 3, [1, 2, 3], np.ones(3)], ["None", "'balanced'", "dict"]),
     "early_stopping": (["yes", None, 1, 0.5], ["True", "False", "'auto'"]),

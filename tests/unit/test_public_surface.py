@@ -23,7 +23,7 @@ PUBLIC = [
 SHARED = {
     "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "min_samples_leaf", "max_bins",
     "init", "class_weight", "early_stopping", "validation_fraction", "n_iter_no_change", "scoring",
-    "warm_start", "random_state", "n_jobs", "verbose",
+    "warm_start", "random_state", "n_jobs", "verbose", "categorical_features",
 }  # fmt: skip
 OWN = {
     "ABCLogitBoostClassifier": {"search", "gap", "warmup"},
