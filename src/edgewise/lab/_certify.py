@@ -100,7 +100,10 @@ class _Proof:
         gradients = np.array(self.conserved, dtype=np.float64).reshape(-1, len(start)).T
         self.pins = np.linalg.qr(gradients / start[:, np.newaxis])[0]  # W, (k, q)
         J = jacobian(self.signs, start, self.choices)[1]
-        self.inverse = np.linalg.inv(np.eye(len(J)) - J + self.pins @ self.pins.T)  # Y, (k, k)
+        try:
+            self.inverse = np.linalg.inv(np.eye(len(J)) - J + self.pins @ self.pins.T)  # Y, (k, k)
+        except np.linalg.LinAlgError:
+            raise _Failed("the cycle is not isolated, even on its manifold") from None
 
     def run(self) -> dict[str, Any]:
         """All that is proved; `_Failed` where something is not."""
@@ -133,7 +136,7 @@ class _Proof:
     def _newton(self) -> Vector:
         """A zero of G, by steps with the inverse Jacobian in double precision."""
         x, goal = self.start, self.numbers.mpf(10) ** -(self.digits + self.guard * 2 // 3)
-        for _ in range(self.digits + self.guard):
+        for _ in range(30 + (self.digits + self.guard) // 5):
             change = iv.matvec(self.inverse, self._function(x))
             x = [a - b for a, b in zip(x, change, strict=True)]
             if max(map(abs, change)) < goal:
