@@ -274,3 +274,22 @@ def test_max_steps_bounds_the_walk():
     M = dynamics.random_matrix(20, 20, error_rate=0.4, random_state=1)
     for steps in (1, 7, 3000, 10_000):
         assert dynamics.find_cycle(M, max_steps=steps).n_steps == steps
+
+
+def test_results_show_themselves_in_a_line():
+    M = dynamics.one_error_each(3)
+    assert repr(dynamics.find_cycle(M)) == "Cycle(length 3, margin 0.333333, stable)"
+    orbit = dynamics.iterate(M, n_steps=7, n_transient=3)
+    assert repr(orbit) == "Orbit(10 steps, 7 kept, Optimal())"
+    ended = dynamics.iterate([[1, -1], [1, 1]])
+    assert "stopped: the chosen column" in repr(ended)
+
+
+def test_results_do_not_follow_the_matrix():
+    M = dynamics.one_error_each(3)
+    orbit, cycle = dynamics.iterate(M), dynamics.find_cycle(M)
+    before = orbit.margin
+    M[:] = 1
+    assert orbit.margin == before
+    assert (cycle.matrix == orbit.matrix).all()
+    assert (cycle.matrix < 0).any()
