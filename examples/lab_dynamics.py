@@ -31,7 +31,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for draw in (triangle, rings, margins, wandering, lengths, never):
         figure = draw()
-        figure.savefig(folder / f"lab_{draw.__name__}.png", dpi=100)
+        figure.savefig(folder / f"lab_{draw.__name__}.png", dpi=90)
         plt.close(figure)
         print(f"lab_{draw.__name__}.png")
 
@@ -75,9 +75,9 @@ def wandering() -> plt.Figure:
     """A random matrix on which the weights do not settle within a million steps."""
     M = dynamics.random_matrix(20, 20, error_rate=0.4, random_state=1)
     figure, axes = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
-    orbit = dynamics.iterate(M, n_steps=20_000, n_transient=980_000)
+    orbit = dynamics.iterate(M, n_steps=3_000, n_transient=997_000)
     plots.OrbitDisplay.from_orbit(orbit, ax=axes[0])
-    plots.EdgeDisplay.from_orbit(dynamics.iterate(M, n_steps=300, n_transient=980_000), ax=axes[1])
+    plots.EdgeDisplay.from_orbit(dynamics.iterate(M, n_steps=300, n_transient=997_000), ax=axes[1])
     return figure
 
 

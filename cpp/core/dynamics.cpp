@@ -199,7 +199,7 @@ void WeightMap::vote(std::size_t j, double odds, double right, double wrong) {
 WeightMap::Range WeightMap::wanted() const {
   const double least = std::max(rule_.threshold - rule_.tolerance, rule_.tolerance);
   if (top_ < least) return {1.0, -1.0};
-  if (rule_.choice == Choice::best) return {top_ - rule_.tolerance, top_};
+  if (rule_.choice == Choice::best) return {std::max(top_ - rule_.tolerance, least), top_};
   if (rule_.choice == Choice::first) return {least, top_};
   double weakest = top_;
   for (std::size_t j = 0; j < matrix_.n_columns; ++j)

@@ -16,20 +16,18 @@ V^T diag(1/xi) W is regular for all xi in question, W^T (x - x0) = 0.
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._errors import InvalidParameterError
 from .._params import check, integer
 from . import _intervals as iv
-from ._cycle_map import jacobian, same_columns
+from ._cycle_map import Choices, jacobian, same_columns
 from ._intervals import Matrix, Number, Vector
-from ._margin_matrix import Signs
-from ._rules import Threshold, allowed_columns
-
-if TYPE_CHECKING:
-    from ._cycles import Cycle
+from ._margin_matrix import Signs, Weights
+from ._rules import Optimal, Threshold, allowed_columns
 
 _GUARD = (30, 150, 750)  # digits beyond those asked for, tried in turn
 _SQUARINGS = 12  # powers of the Jacobian up to 2^12
@@ -40,9 +38,9 @@ class Certificate:
     """What has been proved about a cycle; false where the proof failed, with the `reason`.
 
     Proved: in the box of half-width `radius`, below 10^-digits, around the weights given here there
-    is exactly one cycle with these choices (of its manifold, where it has one, the nearest member
-    to the cycle that was given); all its weights are positive and all edges between 0 and 1; at
-    every step the chosen column leads those that would make another step by at least `gap`.
+    is exactly one cycle with these choices (of its manifold, where it has one, the member next to
+    the cycle that was given); all its weights are positive and all edges between 0 and 1; at every
+    step the chosen column leads those that would make another step by at least `gap`.
     `stable` says whether it is also proved that nearby weights come back, to the cycle or its
     manifold.
     """
@@ -67,40 +65,54 @@ class _Failed(Exception):
     """A step of the proof does not go through."""
 
 
-def certify(cycle: "Cycle", digits: int) -> Certificate:
-    """A proof of `cycle` to `digits` digits."""
+def certify(
+    M: Signs, weights: Weights, choices: Choices, rule: Optimal | Threshold, digits: int
+) -> Certificate:
+    """A proof, to `digits` digits, of the cycle with these choices through these weights (m,)."""
     check("certify", {"digits": digits}, {"digits": integer(10, 10_000)})
-    if isinstance(cycle.rule, Threshold) and cycle.rule.choose != "best":
+    if isinstance(rule, Threshold) and rule.choose != "best":
         raise InvalidParameterError(
             "Only cycles on which the best column is taken can be certified. "
-            f"Got one of Threshold(choose={cycle.rule.choose!r})."
+            f"Got one of Threshold(choose={rule.choose!r})."
         )
-    choices, support = tuple(map(int, cycle.choices)), tuple(map(int, cycle.support))
+    columns, support = tuple(map(int, choices)), tuple(map(int, np.flatnonzero(weights)))
+    allowed = allowed_columns(rule, M.shape[1])
     reason = ""
     for guard in _GUARD:
         try:
-            proved = _Proof(cycle, digits, guard).run()
-            return Certificate(True, None, digits, choices, support, **proved)
+            proved = _Proof(M, weights, choices, allowed, (digits, guard)).run()
+            return Certificate(True, None, digits, columns, support, **proved)
         except _Failed as failed:
             reason = str(failed)
-    return Certificate(False, reason, digits, choices, support)
+    return Certificate(False, reason, digits, columns, support)
 
 
 class _Proof:
     """One attempt with a given number of guard digits."""
 
-    def __init__(self, cycle: "Cycle", digits: int, guard: int) -> None:
-        self.cycle, self.digits, self.guard = cycle, digits, guard
-        self.signs = cycle.matrix[cycle.support]  # (k, n)
-        self.choices = cycle.choices
-        self.numbers, self.intervals = iv.contexts(digits + guard)
-        start = cycle.weights[0, cycle.support]
+    def __init__(
+        self,
+        M: Signs,
+        weights: Weights,
+        choices: Choices,
+        allowed: NDArray[np.intp],
+        precision: tuple[int, int],
+    ) -> None:
+        self.matrix, self.choices, self.allowed = M, choices, allowed
+        self.digits, self.guard = precision
+        self.present = weights > 0
+        self.signs = M[self.present]  # (k, n)
+        self.numbers, self.intervals = iv.contexts(self.digits + self.guard)
+        start = weights[self.present]
         self.start = [self.numbers.mpf(x) for x in start]
         self.conserved = _left_null_space(self.signs[:, np.unique(self.choices)])  # (q, k)
         gradients = np.array(self.conserved, dtype=np.float64).reshape(-1, len(start)).T
         self.pins = np.linalg.qr(gradients / start[:, np.newaxis])[0]  # W, (k, q)
         J = jacobian(self.signs, start, self.choices)[1]
-        self.inverse = np.linalg.inv(np.eye(len(J)) - J + self.pins @ self.pins.T)  # Y, (k, k)
+        try:
+            self.inverse = np.linalg.inv(np.eye(len(J)) - J + self.pins @ self.pins.T)  # Y, (k, k)
+        except np.linalg.LinAlgError:
+            raise _Failed("the cycle is not isolated, even on its manifold") from None
 
     def run(self) -> dict[str, Any]:
         """All that is proved; `_Failed` where something is not."""
@@ -133,7 +145,7 @@ class _Proof:
     def _newton(self) -> Vector:
         """A zero of G, by steps with the inverse Jacobian in double precision."""
         x, goal = self.start, self.numbers.mpf(10) ** -(self.digits + self.guard * 2 // 3)
-        for _ in range(self.digits + self.guard):
+        for _ in range(30 + (self.digits + self.guard) // 5):
             change = iv.matvec(self.inverse, self._function(x))
             x = [a - b for a, b in zip(x, change, strict=True)]
             if max(map(abs, change)) < goal:
@@ -178,12 +190,11 @@ class _Proof:
     def _lead(self, path: list[Vector], edges: Vector) -> float:
         """A lower bound of the lead of the chosen columns."""
         least = float("inf")
-        allowed = allowed_columns(self.cycle.rule, self.signs.shape[1])
         for x, edge, j in zip(path, edges, self.choices, strict=True):
             if not (edge.a > 0 and edge.b < 1):
                 raise _Failed("an edge may be 0 or 1")
             alike = same_columns(self.signs, j)
-            for column in allowed[~alike[allowed]]:
+            for column in self.allowed[~alike[self.allowed]]:
                 lead = edge - iv.edge(x, self.signs[:, column])
                 if not lead.a > 0:
                     raise _Failed("another column may have as large an edge as the chosen one")
@@ -204,15 +215,14 @@ class _Proof:
         return self.numbers.mpf(worst)
 
     def _all_rows(self, x: Vector) -> tuple[Any, ...]:
-        weights = [self.numbers.mpf(0)] * len(self.cycle.matrix)
-        for i, weight in zip(self.cycle.support, x, strict=True):
+        weights = [self.numbers.mpf(0)] * len(self.matrix)
+        for i, weight in zip(np.flatnonzero(self.present), x, strict=True):
             weights[i] = self.numbers.mpf(weight.mid)
         return tuple(weights)
 
     def _dies_out(self, edges: Vector) -> bool:
         """Whether every example without weight loses what little it might get."""
-        outside = np.setdiff1d(np.arange(len(self.cycle.matrix)), self.cycle.support)
-        for row in self.cycle.matrix[outside]:
+        for row in self.matrix[~self.present]:
             factor = self.intervals.mpf(1)
             for j, r in zip(self.choices, edges, strict=True):
                 worst = row[same_columns(self.signs, j)].min()  # of columns alike on the support

@@ -80,8 +80,8 @@ def stability(M: Signs, d: Weights, choices: Choices, edges: Weights) -> Stabili
     central = np.concatenate([inner, most[neutral & ~present]])
     transverse = central[np.argsort(abs(central - 1), kind="stable")[dimension:]]
     outer = ~present & ~neutral
-    stable: bool | None = bool((most[outer] < 1).all()) or None
-    if (abs(transverse) > 1 - SAME).any() or (least[outer] > 1).any():
+    stable: bool | None = bool((most[outer] < 1 - SAME).all()) or None
+    if (abs(transverse) > 1 - SAME).any() or (least[outer] > 1 + SAME).any():
         stable = False
     values = np.concatenate([inner, taken[~present]])
     return Stability(values[np.argsort(-abs(values), kind="stable")], dimension, stable)

@@ -12,7 +12,7 @@ that comes out.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from .. import _core
 from .._errors import InvalidDataError, InvalidParameterError
 from .._params import check, integer
+from ._certify import Certificate, certify
 from ._cycle_map import (
     SAME,
     Choices,
@@ -35,16 +36,13 @@ from ._margins import margins, max_margin
 from ._orbit import Walker
 from ._rules import Optimal, RuleName, StepRule, Threshold, TieBreak, check_rule, check_ties
 
-if TYPE_CHECKING:
-    from ._certify import Certificate
-
 _FIRST_LOOK = 1000  # steps before the first search for a period; the pause then grows fourfold
 _CLOSED = 1e-11  # largest error of a closed cycle, in weights and in the cycle condition
 _HARDLY = 1e-9  # the weight of an example that may be on its way out
 _PASSED_OVER = 1e-14  # lead of a better column that rounding explains
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Cycle:
     """A cycle of T steps; row t belongs to step t.
 
@@ -62,6 +60,10 @@ class Cycle:
     is_stable: bool | None  # nearby weights come back, to the cycle or its manifold; None: open
     gap: float  # least lead of a chosen edge over those of columns that differ on the support
     n_steps: int  # steps of the walk that led here
+
+    def __repr__(self) -> str:
+        stable = {True: "stable", False: "not stable", None: "stability open"}[self.is_stable]
+        return f"Cycle(length {self.length}, margin {self.margin:.6g}, {stable})"
 
     @property
     def length(self) -> int:
@@ -99,14 +101,12 @@ class Cycle:
         """
         return float(-np.log1p(-(self.edges**2)).sum() / (2 * np.arctanh(self.edges).sum()))
 
-    def certify(self, digits: int = 50) -> "Certificate":
+    def certify(self, digits: int = 50) -> Certificate:
         """Prove in interval arithmetic that there is such a cycle, to `digits` digits.
 
         Needs mpmath, of the extra ``lab``. See `Certificate` for what is proved.
         """
-        from ._certify import certify  # noqa: PLC0415 - mpmath is optional
-
-        return certify(self, digits)
+        return certify(self.matrix, self.weights[0], self.choices, self.rule, digits)
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ def _pauses(max_steps: int, window: int) -> Iterator[int]:
         pause = min(4 * (pause + window), left - window)
 
 
-def _candidates(d: Weights, choices: Choices, walker: Walker) -> Iterator["Cycle | NoCycle"]:
+def _candidates(d: Weights, choices: Choices, walker: Walker) -> Iterator[Cycle | NoCycle]:
     """The cycle with these choices, then the one without the examples that hardly count.
 
     Columns that differ only on such examples look equal to the walk once the edges differ by less

@@ -33,7 +33,7 @@ def check_matrix(M: ArrayLike) -> Signs:
             "A margin matrix must hold +1 (right) and -1 (wrong) only. Got "
             f"{given[i, j]!s} in row {i}, column {j}, and {len(wrong) - 1} further such entries."
         )
-    return np.ascontiguousarray(given, dtype=np.int8)
+    return np.array(given, dtype=np.int8, order="C")  # a copy: results keep it
 
 
 def check_weights(d0: ArrayLike | None, m: int) -> Weights:

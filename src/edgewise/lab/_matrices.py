@@ -161,6 +161,8 @@ def _examples() -> dict[str, Example]:
         "the 3x3 case with two examples repeated: a manifold of 3-cycles of dimension two",
     )
     known = [*small, manifold, _eight(), _four_by_five(), _twenty_by_eight()]
+    for each in known:
+        each.matrix.flags.writeable = False
     return {example.name: example for example in known}
 
 

@@ -39,7 +39,7 @@ _WHY = {
 _CHUNK = 4096  # steps whose margins are held in memory at once
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Orbit:
     """What happened on a walk; row t of each array belongs to kept step t.
 
@@ -59,6 +59,10 @@ class Orbit:
     final_weights: Weights  # (m,): after the last step
     n_steps: int  # steps taken, those before the first kept one included
     stopped: str | None  # why the walk ended early, if it did
+
+    def __repr__(self) -> str:
+        end = f", stopped: {self.stopped}" if self.stopped else ""
+        return f"Orbit({self.n_steps} steps, {len(self.choices)} kept, {self.rule}{end})"
 
     @property
     def margin(self) -> float:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .._errors import InvalidDataError, InvalidParameterError
 from .._params import check, integer
+from ._cycle_map import Choices
 from ._cycles import Cycle
 from ._margin_matrix import Signs, Weights
 from ._margins import max_margin
@@ -52,19 +53,27 @@ class OrbitDisplay:
 
     Three examples: the triangle of all weights, divided into the regions where each column is
     taken, and the lines where a column has the edge 0, on which the orbit lies after a step with
-    it; the ring marks the start. More examples: two of the weights against each other.
+    it; the ring marks the start. More examples: two of the weights against each other. Long orbits
+    are not joined by a line but coloured by the column taken.
     """
 
     ax_: "Axes"
     figure_: "Figure"
     path_: Any  # line through the weights
-    points_: Any  # the weights, coloured by time
+    points_: Any  # the weights
     cycle_: Any  # line through the cycle, if there is one
 
     def __init__(
-        self, *, matrix: Signs, weights: Weights, pair: tuple[int, int], cycle: Weights | None
+        self,
+        *,
+        matrix: Signs,
+        weights: Weights,
+        choices: Choices,
+        pair: tuple[int, int],
+        cycle: Weights | None,
     ) -> None:
-        self.matrix, self.weights, self.pair, self.cycle = matrix, weights, pair, cycle
+        self.matrix, self.weights, self.choices = matrix, weights, choices
+        self.pair, self.cycle = pair, cycle
 
     @classmethod
     def from_orbit(
@@ -89,6 +98,7 @@ class OrbitDisplay:
         display = cls(
             matrix=orbit.matrix,
             weights=np.vstack([orbit.weights, orbit.final_weights]),
+            choices=orbit.choices,
             pair=pair,
             cycle=cycle.weights if isinstance(cycle, Cycle) else None,
         )
@@ -114,16 +124,15 @@ class OrbitDisplay:
         return self
 
     def _orbit(self, places: Weights) -> None:
-        """Few points are joined by a line, many are coloured by time."""
+        """Few points are joined by a line, many are coloured by the column taken there."""
         ax, few = self.ax_, len(places) <= _FOLLOWED
-        look = {"s": 14, "color": _INK} if few else {"s": 2, "c": np.arange(len(places))}
-        self.points_ = ax.scatter(places[:, 0], places[:, 1], linewidths=0, zorder=4, **look)
+        ranks = np.unique(self.choices, return_inverse=True)[1]
+        colours = _INK if few else [_colour(k) for k in ranks]
+        shown = places if few else places[: len(ranks)]
+        self.points_ = ax.scatter(*shown.T, s=14 if few else 4, c=colours, linewidths=0, zorder=4)
         self.path_ = ax.plot(*places.T, color=_INK, linewidth=0.8 if few else 0.0, zorder=3)[0]
         if few:
             ax.scatter(*places[0], s=60, facecolors="none", edgecolors=_INK, zorder=4)
-        else:
-            bar = self.figure_.colorbar(self.points_, ax=ax, shrink=0.6, pad=0.02)
-            bar.set_label("step")
 
     def _places(self, weights: Weights) -> Weights:
         """Where weights (T, m) are drawn, (T, 2)."""
@@ -190,7 +199,7 @@ class EdgeDisplay:
     figure_: "Figure"
     points_: list[Any]
 
-    def __init__(self, *, edges: Weights, choices: NDArray[np.int32], first: int) -> None:
+    def __init__(self, *, edges: Weights, choices: Choices, first: int) -> None:
         self.edges, self.choices, self.first = edges, choices, first
 
     @classmethod

@@ -29,7 +29,7 @@ class Walk(NamedTuple):
     votes: Array  # (n,): lambda after the last step
 
 
-def best(edges: Array, tolerance: float = 1e-12) -> int:
+def best(edges: Array, tolerance: float = 1e-13) -> int:
     """The column of the largest edge; of equal ones (up to rounding) the lowest."""
     return int(np.argmax(edges >= edges.max() - tolerance))
 
@@ -51,7 +51,7 @@ def adaboost_map(M: Array, d: Array, n_steps: int, choose: Choose = best) -> Wal
 def coordinate_walk(
     M: Array, d: Array, n_steps: int, target: Callable[[Array, Array, Array, Array], float]
 ) -> Walk:
-    """alpha_t = artanh(r_t) - artanh(g_t), d_t proportional to d exp(-M lambda); g_t by `target`."""
+    """alpha_t = artanh(r_t) - artanh(g_t), g_t by `target`; d_t is d exp(-M lambda), normalised."""
     votes = np.zeros(M.shape[1])
     weights, choices, edges, alphas = [], [], [], []
     for _ in range(n_steps):
@@ -88,5 +88,6 @@ def adaboost_star(nu: float) -> Callable[[Array, Array, Array, Array], float]:
 
 
 def _walk(M: Array, weights: Any, choices: Any, edges: Any, alphas: Array) -> Walk:
-    votes = np.bincount(choices, weights=alphas, minlength=M.shape[1])
-    return Walk(np.array(weights), np.array(choices), np.array(edges), alphas, votes)
+    votes = np.bincount(np.array(choices, dtype=int), weights=alphas, minlength=M.shape[1])
+    path = np.reshape(weights, (len(choices), len(M)))
+    return Walk(path, np.array(choices), np.array(edges), alphas, votes)
