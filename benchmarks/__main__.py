@@ -12,12 +12,20 @@ from argparse import (
 from types import ModuleType
 from typing import Any
 
-from . import bench_accuracy, bench_growth, bench_import, bench_paper, bench_speed, report
+from . import (
+    bench_accuracy,
+    bench_geist,
+    bench_growth,
+    bench_import,
+    bench_paper,
+    bench_speed,
+    report,
+)
 from .datasets import DataSetMissingError
 
 BENCHES: dict[str, ModuleType] = {
     bench.NAME: bench
-    for bench in (bench_import, bench_speed, bench_growth, bench_accuracy, bench_paper)
+    for bench in (bench_import, bench_speed, bench_growth, bench_accuracy, bench_paper, bench_geist)
 }
 
 # Options that say what is measured: with other values than the usual ones no target applies.
@@ -30,6 +38,7 @@ DEFINING = (
     "stop_loss",
     "peer_rounds",
     "peer_leaves",
+    "layers",
 )
 
 
@@ -90,14 +99,14 @@ def _add_shared(parser: ArgumentParser) -> None:
     parser.add_argument("--data-dir", help="folder of NAME.npz; default: $EDGEWISE_DATA")
     parser.add_argument("--max-rows", type=int, help="use at most so many rows of each part")
     parser.add_argument("--threads", type=int, default=report.available_cores())
-    parser.add_argument("--repeats", type=int, default=3, help="of every timing; the median counts")
+    parser.add_argument("--repeats", type=int, default=3, help="of timings; geist: draws")
     parser.add_argument(
         "--param",
         type=_param,
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a further constructor argument of AOSO (paper: of MART and ABC-MART)",
+        help="a further constructor argument of AOSO (paper, geist: of all algorithms there)",
     )
 
 
