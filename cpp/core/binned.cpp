@@ -38,11 +38,11 @@ std::vector<Block> cut_into_blocks(const BinnedData& data) {
   return blocks;
 }
 
-// Writes codes row-major or column-major, a tile of rows and columns at a time.
+// Writes the columns, a tile of rows and columns at a time.
 void encode(BinnedData& data, const Matrix& x, const Team& team) {
   constexpr std::size_t kColumns = 16;
   const auto d = static_cast<std::size_t>(data.n_features);
-  data.codes.resize(data.n_rows * d);
+  data.columns.resize(data.n_rows * d);
   const std::size_t n_tiles = (data.n_rows + kRowsAtOnce - 1) / kRowsAtOnce;
   team.each(n_tiles, [&](std::size_t tile, int) {
     const std::size_t begin = tile * kRowsAtOnce, end = std::min(data.n_rows, begin + kRowsAtOnce);
@@ -52,8 +52,8 @@ void encode(BinnedData& data, const Matrix& x, const Team& team) {
       const std::size_t last = std::min(d, first + kColumns);
       x.columns(begin, end, first, last, values);
       for (std::size_t f = first; f < last; ++f) {
-        Code* out = data.sparse ? &data.codes[f * data.n_rows + begin] : &data.codes[begin * d + f];
-        encode_column(data.cuts, f, values + (f - first) * n, n, out, data.sparse ? 1 : d);
+        encode_column(data.cuts, f, values + (f - first) * n, n,
+                      &data.columns[f * data.n_rows + begin], 1);
       }
     }
   });
@@ -65,7 +65,7 @@ double find_usual(BinnedData& data, const Team& team) {
   data.usual.resize(static_cast<std::size_t>(data.n_features));
   team.each(static_cast<std::size_t>(data.n_features), [&](std::size_t f, int) {
     std::vector<std::size_t> count(256);
-    for (std::size_t i = 0; i < data.n_rows; ++i) ++count[data.codes[f * data.n_rows + i]];
+    for (std::size_t i = 0; i < data.n_rows; ++i) ++count[data.columns[f * data.n_rows + i]];
     const auto most = std::max_element(count.begin(), count.end());
     data.usual[f] = static_cast<Code>(most - count.begin());
     unusual[f] = data.n_rows - *most;
@@ -75,16 +75,15 @@ double find_usual(BinnedData& data, const Team& team) {
   return total / (static_cast<double>(data.n_rows) * data.n_features);
 }
 
-void transpose_codes(BinnedData& data, const Team& team) {
+void list_rows(BinnedData& data, const Team& team) {
   const auto d = static_cast<std::size_t>(data.n_features);
-  std::vector<Code> by_row(data.codes.size());
+  data.codes.resize(data.columns.size());
   team.range(data.n_rows, kRowsAtOnce, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t b = begin; b < end; b += 64)
       for (std::size_t f = 0; f < d; ++f)
         for (std::size_t i = b; i < std::min(end, b + 64); ++i)
-          by_row[i * d + f] = data.codes[f * data.n_rows + i];
+          data.codes[i * d + f] = data.columns[f * data.n_rows + i];
   });
-  data.codes.swap(by_row);
 }
 
 // Lists the unusual entries of every row, block by block.
@@ -92,7 +91,7 @@ void list_entries(BinnedData& data, Block& block) {
   block.start.assign(data.n_rows + 1, 0);
   auto unusual = [&](auto&& visit) {
     for (int f = block.first; f < block.last; ++f) {
-      const Code* column = &data.codes[static_cast<std::size_t>(f) * data.n_rows];
+      const Code* column = data.column(f);
       const Code usual = data.usual[static_cast<std::size_t>(f)];
       for (std::size_t i = 0; i < data.n_rows; ++i)
         if (column[i] != usual) visit(f, i, column[i]);
@@ -114,7 +113,6 @@ BinnedData::BinnedData(const Matrix& x, Cuts fitted, const Team& team)
     : n_rows(x.rows), n_features(static_cast<int>(x.cols)), cuts(std::move(fitted)) {
   lay_out(*this);
   blocks = cut_into_blocks(*this);
-  sparse = true;  // codes column by column first, to count
   encode(*this, x, team);
   const double unusual = find_usual(*this, team);
   // Places of entries must fit 32 bits.
@@ -122,12 +120,12 @@ BinnedData::BinnedData(const Matrix& x, Cuts fitted, const Team& team)
   if (sparse) {
     team.each(blocks.size(), [&](std::size_t b, int) { list_entries(*this, blocks[b]); });
   } else {
-    transpose_codes(*this, team);
+    list_rows(*this, team);
   }
 }
 
 std::size_t BinnedData::bytes() const {
-  std::size_t total = codes.size();
+  std::size_t total = columns.size() + codes.size();
   for (const Block& block : blocks)
     total +=
         block.entries.size() * sizeof(std::uint16_t) + block.start.size() * sizeof(std::uint32_t);

@@ -5,7 +5,8 @@
 // - dense: one code per value, row after row;
 // - sparse: rows list only the entries that differ from the feature's most frequent bin (the
 //   "usual" one), as histogram places. The usual bin's sum is the node's total minus the others,
-//   exactly, because sums are integers. Codes are kept column after column beside it, for routing.
+//   exactly, because sums are integers.
+// Codes are kept column after column beside either, for routing.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +37,8 @@ struct BinnedData {
   std::vector<Code> usual;            // (n_features): most frequent bin
   bool sparse = false;
   std::vector<Block> blocks;
-  std::vector<Code> codes;  // dense: (n_rows, n_features); sparse: (n_features, n_rows)
+  std::vector<Code> columns;  // (n_features, n_rows): bins, for routing rows
+  std::vector<Code> codes;    // dense: (n_rows, n_features), the same for histograms
 
   BinnedData(const Matrix& x, Cuts cuts, const Team& team);
 
@@ -47,11 +49,8 @@ struct BinnedData {
   int n_bins(int f) const {
     return n_value_bins(f) + cuts.has_missing[static_cast<std::size_t>(f)];
   }
-  Code code(Row row, int f) const {
-    return sparse ? codes[static_cast<std::size_t>(f) * n_rows + row]
-                  : codes[static_cast<std::size_t>(row) * static_cast<std::size_t>(n_features) +
-                          static_cast<std::size_t>(f)];
-  }
+  const Code* column(int f) const { return &columns[static_cast<std::size_t>(f) * n_rows]; }
+  Code code(Row row, int f) const { return column(f)[row]; }
   std::size_t bytes() const;
 };
 

@@ -14,6 +14,7 @@
 
 #include "binned.hpp"
 #include "partition.hpp"
+#include "routing.hpp"
 #include "threads.hpp"
 #include "types.hpp"
 
@@ -198,17 +199,28 @@ class Grower {
     std::sort(sets_.begin(), sets_.end(),
               [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto& [node, set] : sets_) tree_.sets.push_back(std::move(set));
-    tree_.leaf_of_row.resize(data_.n_rows);
-    for (std::size_t j = 0; j < leaves_.size(); ++j) {
+    for (std::size_t j = 0; j < leaves_.size(); ++j)
       tree_.left[static_cast<std::size_t>(leaves_[j]->node)] = static_cast<std::int32_t>(j);
+    find_leaves(others);
+    evaluator_.finish(leaves_, rows_, tree_, team_);
+    return std::move(tree_);
+  }
+
+  // The leaf of every row: known for those that took part, to be found for the others.
+  void find_leaves(const std::vector<Row>& others) {
+    tree_.leaf_of_row.resize(data_.n_rows);
+    if (4 * others.size() > data_.n_rows && fits_masks(tree_)) {
+      team_.range(data_.n_rows, kLarge, [&](std::size_t begin, std::size_t end, int) {
+        route_range(data_, tree_, begin, end);
+      });
+      return;
+    }
+    for (std::size_t j = 0; j < leaves_.size(); ++j)
       for (std::size_t i = leaves_[j]->begin; i < leaves_[j]->end; ++i)
         tree_.leaf_of_row[rows_[i]] = static_cast<std::uint16_t>(j);
-    }
     team_.range(others.size(), kLarge, [&](std::size_t begin, std::size_t end, int) {
       route_rows(data_, tree_, others.data() + begin, end - begin);
     });
-    evaluator_.finish(leaves_, rows_, tree_, team_);
-    return std::move(tree_);
   }
 
   const BinnedData& data_;

@@ -1,7 +1,6 @@
 #include "partition.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 namespace edgewise {
@@ -29,12 +28,10 @@ struct Router {
   // Left rows to the front of `rows`, right rows to `right`; no branch depends on the data.
   Partition operator()(Row* rows, std::size_t n, Row* right) const {
     std::size_t n_left = 0, n_right = 0, n_missing = 0;
-    const std::size_t step = data.sparse ? 1 : static_cast<std::size_t>(data.n_features);
-    const Code* codes =
-        data.codes.data() + static_cast<std::size_t>(feature) * (data.sparse ? data.n_rows : 1);
+    const Code* codes = data.column(feature);
     for (std::size_t i = 0; i < n; ++i) {
       const Row row = rows[i];
-      const Code code = codes[row * step];
+      const Code code = codes[row];
       const bool goes_left = left[code];
       n_missing += code == missing;
       rows[n_left] = row;
@@ -57,10 +54,8 @@ int lowest(const BinSet& bins) {
 void turn_to_majority(const BinnedData& data, const Row* rows, std::size_t n, Split& split) {
   if (split.right.contains(data.n_value_bins(split.feature))) return;
   std::array<std::size_t, 256> count{};
-  const std::size_t step = data.sparse ? 1 : static_cast<std::size_t>(data.n_features);
-  const Code* codes =
-      data.codes.data() + static_cast<std::size_t>(split.feature) * (data.sparse ? data.n_rows : 1);
-  for (std::size_t i = 0; i < n; ++i) ++count[codes[rows[i] * step]];
+  const Code* codes = data.column(split.feature);
+  for (std::size_t i = 0; i < n; ++i) ++count[codes[rows[i]]];
   std::size_t n_left = 0, n_right = 0;
   split.left.each([&](int bin) { n_left += count[static_cast<std::size_t>(bin)]; });
   split.right.each([&](int bin) { n_right += count[static_cast<std::size_t>(bin)]; });
@@ -105,88 +100,6 @@ Partition partition_rows(const BinnedData& data, const Split& split, Row* rows, 
               rows + whole.n_left + right_at[k]);
   });
   return whole;
-}
-
-namespace {
-
-// A node of a tree, for rows of bins. A leaf leads to itself.
-struct Step {
-  std::size_t column;
-  std::uint32_t left;
-  Code bin, missing;  // missing: the code that goes left although above the bin; else = bin
-};
-
-std::vector<Step> steps_of(const BinnedData& data, const Tree& tree) {
-  const std::size_t column_step = data.sparse ? data.n_rows : 1;
-  std::vector<Step> steps;
-  for (std::size_t i = 0; i < tree.feature.size(); ++i) {
-    if (tree.feature[i] < 0) {
-      steps.push_back({0, static_cast<std::uint32_t>(i), 255, 255});
-      continue;
-    }
-    const auto f = static_cast<std::size_t>(tree.feature[i]);
-    const bool missing_left = tree.missing_left[i] && data.cuts.has_missing[f];
-    const auto missing = static_cast<Code>(data.n_value_bins(tree.feature[i]));
-    steps.push_back({f * column_step, static_cast<std::uint32_t>(tree.left[i]), tree.bin[i],
-                     missing_left ? missing : tree.bin[i]});
-  }
-  return steps;
-}
-
-// For every node its set, or null.
-std::vector<const BinSet*> sets_of(const Tree& tree) {
-  std::vector<const BinSet*> sets;
-  auto set = tree.sets.begin();
-  for (const double threshold : tree.threshold)
-    sets.push_back(std::isnan(threshold) ? &(set++)->bins : nullptr);
-  return sets;
-}
-
-int depth_of(const Tree& tree) {
-  std::vector<int> depth(tree.feature.size());
-  for (std::size_t i = 0; i < tree.feature.size(); ++i) {
-    if (tree.feature[i] < 0) continue;
-    const auto left = static_cast<std::size_t>(tree.left[i]);
-    depth[left] = depth[left + 1] = depth[i] + 1;
-  }
-  return *std::max_element(depth.begin(), depth.end());
-}
-
-template <bool kSets>
-void route(const BinnedData& data, Tree& tree, const Row* rows, std::size_t n) {
-  constexpr std::size_t kAbreast = 8;
-  const std::size_t row_step = data.sparse ? 1 : static_cast<std::size_t>(data.n_features);
-  const std::vector<Step> steps = steps_of(data, tree);
-  const auto sets = kSets ? sets_of(tree) : std::vector<const BinSet*>{};
-  const int deepest = depth_of(tree);
-  for (std::size_t b = 0; b < n; b += kAbreast) {
-    const std::size_t m = std::min(kAbreast, n - b);
-    std::uint32_t at[kAbreast] = {};
-    const Code* codes[kAbreast];
-    for (std::size_t i = 0; i < kAbreast; ++i)
-      codes[i] = data.codes.data() + rows[b + std::min(i, m - 1)] * row_step;
-    for (int d = 0; d < deepest; ++d) {
-      for (std::size_t i = 0; i < kAbreast; ++i) {
-        const Step& step = steps[at[i]];
-        const Code code = codes[i][step.column];
-        bool left = (code <= step.bin) | (code == step.missing);
-        if constexpr (kSets) left = sets[at[i]] ? sets[at[i]]->contains(code) : left;
-        at[i] = step.left + !left;
-      }
-    }
-    for (std::size_t i = 0; i < m; ++i)
-      tree.leaf_of_row[rows[b + i]] = static_cast<std::uint16_t>(tree.left[at[i]]);
-  }
-}
-
-}  // namespace
-
-void route_rows(const BinnedData& data, Tree& tree, const Row* rows, std::size_t n) {
-  if (tree.sets.empty()) {
-    route<false>(data, tree, rows, n);
-  } else {
-    route<true>(data, tree, rows, n);
-  }
 }
 
 }  // namespace edgewise

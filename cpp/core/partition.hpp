@@ -25,7 +25,4 @@ void turn_to_majority(const BinnedData& data, const Row* rows, std::size_t n, Sp
 Partition partition_rows(const BinnedData& data, const Split& split, Row* rows, std::size_t n,
                          Row* scratch, const Team& team);
 
-// Finds the leaves of rows that took no part in growing the tree; sets tree.leaf_of_row.
-void route_rows(const BinnedData& data, Tree& tree, const Row* rows, std::size_t n);
-
 }  // namespace edgewise

@@ -2,9 +2,15 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 from support import VARIANTS, assert_same_model, table, uneven_weights
 
-from edgewise import ABCMARTClassifier, InvalidDataError, InvalidParameterError
+from edgewise import (
+    ABCMARTClassifier,
+    InvalidDataError,
+    InvalidParameterError,
+    LogitBoostClassifier,
+)
 
 CONTINUED = [(1, 1), (2, 5), (5, 3)]
 
@@ -164,3 +170,12 @@ def test_base_class_goes_on_from_the_best_round(seed):
 
 def test_every_estimator_can_go_on():
     assert all("warm_start" in make().get_params() for make in VARIANTS.values())
+
+
+def test_rows_left_out_of_the_search_find_their_leaves():
+    """Late in boosting most rows are led to their leaves afterwards, many side by side."""
+    X, y = load_digits(return_X_y=True)
+    part = LogitBoostClassifier(n_estimators=60, learning_rate=0.5, warm_start=True).fit(X, y)
+    resumed = part.set_params(n_estimators=70).fit(X, y)  # replays its rounds from the raw values
+    whole = LogitBoostClassifier(n_estimators=70, learning_rate=0.5).fit(X, y)
+    assert_same_model(resumed.model_, whole.model_)
