@@ -70,3 +70,15 @@ def assert_same_model(a, b):
 def fitted_attributes(estimator):
     """Names that a fit has left on an estimator."""
     return {name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")}
+
+
+def trees_of(model, m):
+    """Round m of a fast model, each tree a list of (feature, threshold, missing_left) or None."""
+    for t in range(model.round_start[m], model.round_start[m + 1]):
+        nodes = range(model.node_start[t], model.node_start[t + 1])
+        yield [
+            (int(model.feature[i]), float(model.threshold[i]), bool(model.missing_left[i]))
+            if model.feature[i] >= 0
+            else None
+            for i in nodes
+        ]
