@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris, load_wine
-from support import VARIANTS, table
+from support import DRAWLESS_VARIANTS, LOGISTIC_VARIANTS, TREE_VARIANTS, VARIANTS, table
 
 from edgewise import _core
 
@@ -16,6 +16,24 @@ def seed(request):
 @pytest.fixture(params=VARIANTS.values(), ids=VARIANTS.keys())
 def make(request):
     """Makes an estimator: each of them in turn, with few small rounds; takes parameters."""
+    return request.param
+
+
+@pytest.fixture(params=LOGISTIC_VARIANTS.values(), ids=LOGISTIC_VARIANTS.keys())
+def make_logistic(request):
+    """Makes an estimator of the logistic family."""
+    return request.param
+
+
+@pytest.fixture(params=DRAWLESS_VARIANTS.values(), ids=DRAWLESS_VARIANTS.keys())
+def make_drawless(request):
+    """Makes an estimator whose rounds draw nothing at random."""
+    return request.param
+
+
+@pytest.fixture(params=TREE_VARIANTS.values(), ids=TREE_VARIANTS.keys())
+def make_trees(request):
+    """Makes an estimator whose trees may have any number of leaves."""
     return request.param
 
 

@@ -34,7 +34,13 @@ VARIANTS = {
     "mh_one_vs_all": partial(edgewise.AdaBoostMHClassifier, base="one_vs_all", **_FAST),
     "samme": partial(edgewise.SAMMEClassifier, random_state=0, **_FAST),
     "softmax_boost": partial(edgewise.SoftmaxBoostClassifier, random_state=0, **_FAST),
+    "softmax_exact": partial(edgewise.SoftmaxBoostClassifier, projection="exact", **_FAST),
 }
+LOGISTIC_VARIANTS = {name: make for name, make in VARIANTS.items() if make.func in LOGISTIC}
+# Those whose rounds draw nothing at random: draws depend on every value of a row.
+DRAWLESS_VARIANTS = {name: make for name, make in VARIANTS.items() if name != "softmax_boost"}
+# Those whose trees may have any number of leaves.
+TREE_VARIANTS = {n: make for n, make in VARIANTS.items() if n not in ("mh_stump", "mh_product")}
 
 
 def table(seed, n=120, K=3, d=4, *, missing=0.0, levels=None, noise=0.3):
@@ -67,6 +73,34 @@ def assert_same_model(a, b):
         assert array.tobytes() == theirs[name].tobytes(), name
 
 
+def training_loss(model, X, y, w):
+    """The loss that boosting lowers, of rows with labels 0 .. K-1, from the scores of the model."""
+    scores = model.model_.scores(X, 1)
+    true = y[:, None] == np.arange(scores.shape[1])
+    if isinstance(model, edgewise.AdaBoostMHClassifier):
+        first = np.where(true, 0.5, 0.5 / (scores.shape[1] - 1))  # balanced
+        by_row = (first * np.exp(np.where(true, -scores, scores))).sum(axis=1)
+    elif isinstance(model, edgewise.SAMMEClassifier):
+        by_row = np.exp(scores.mean(axis=1) - scores[true])
+    elif isinstance(model, edgewise.SoftmaxBoostClassifier):
+        by_row = 1.0 - model.predict_proba(X)[true]
+    else:
+        by_row = -np.log(model.predict_proba(X)[true])
+    return np.average(by_row, weights=w)
+
+
 def fitted_attributes(estimator):
     """Names that a fit has left on an estimator."""
     return {name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")}
+
+
+def trees_of(model, m):
+    """Round m of a fast model, each tree a list of (feature, threshold, missing_left) or None."""
+    for t in range(model.round_start[m], model.round_start[m + 1]):
+        nodes = range(model.node_start[t], model.node_start[t + 1])
+        yield [
+            (int(model.feature[i]), float(model.threshold[i]), bool(model.missing_left[i]))
+            if model.feature[i] >= 0
+            else None
+            for i in nodes
+        ]

@@ -8,6 +8,10 @@
 namespace edgewise {
 namespace {
 
+// Shares below it count as none: else rounding would send rows to nodes that give them half of
+// their weight.
+constexpr double kNegligible = 1e-9;
+
 // The rows of a node, each class with half of the weight.
 struct Balanced {
   std::vector<Row> rows;
@@ -16,18 +20,19 @@ struct Balanced {
   // Returns the weights of the two classes before balancing.
   std::array<double, 2> take(const std::int8_t* signs, const double* mass, std::size_t n) {
     rows.clear(), signed_weights.clear();
-    const double most = *std::max_element(mass, mass + n);
-    if (most == 0.0) return {0.0, 0.0};
-    const double unit = sum_scale(n, most);
+    std::array<double, 2> most{1e-300, 1e-300};
+    for (std::size_t i = 0; i < n; ++i) most[signs[i] > 0] = std::max(most[signs[i] > 0], mass[i]);
+    const std::array<double, 2> unit{sum_scale(n, most[0]), sum_scale(n, most[1])};
     std::array<std::int64_t, 2> sums{};
     for (std::size_t i = 0; i < n; ++i) {
-      const std::int64_t m = to_integer(mass[i] * unit);
+      const bool one = signs[i] > 0;
+      const std::int64_t m = to_integer(mass[i] * unit[one]);
       if (m == 0) continue;
-      sums[signs[i] > 0] += m;
+      sums[one] += m;
       rows.push_back(static_cast<Row>(i));
     }
-    const std::array<double, 2> of_class{static_cast<double>(sums[0]) / unit,
-                                         static_cast<double>(sums[1]) / unit};
+    const std::array<double, 2> of_class{static_cast<double>(sums[0]) / unit[0],
+                                         static_cast<double>(sums[1]) / unit[1]};
     for (const Row i : rows)
       signed_weights.push_back(signs[i] * mass[i] / (2.0 * of_class[signs[i] > 0]));
     return of_class;
@@ -49,8 +54,9 @@ struct SayLeaves {
     }
     std::int64_t said = 0;
     for (std::size_t leaf = 0; leaf < n_leaves; ++leaf) {
-      tree.values.push_back(edge[leaf] > 0 ? 1.0 : 0.0);
-      if (edge[leaf] > 0) said += size[leaf];
+      const bool one = is_positive(edge[leaf], size[leaf]);
+      tree.values.push_back(one ? 1.0 : 0.0);
+      if (one) said += size[leaf];
     }
     *ones = static_cast<double>(said) / unit;
     tree.width = 1;
@@ -79,6 +85,7 @@ void train(const BinnedData& data, const GrowLimits& limits, HistogramPool<Bin>&
                                                 SayLeaves{s.balanced, &ones});
   evaluator.prepare_some(s.balanced.rows, s.balanced.signed_weights);
   node.tree = Grower(data, limits, evaluator, team).grow(s.channels.rows, s.channels.skipped);
+  if (std::abs(ones - 0.5) < kNegligible) ones = 0.5;
   node.right = {1.0 - 1.0 / (2.0 * std::max(1.0 - ones, 0.5)), 1.0 / (2.0 * std::max(ones, 0.5))};
 }
 
@@ -94,9 +101,10 @@ std::vector<BranchNode> grow_all(const BinnedData& data, const std::int8_t* sign
     Scratch& s = scratch[static_cast<std::size_t>(slot)];
     BranchNode& node = nodes[v];
     const auto of_class = s.balanced.take(signs, mass + v * data.n_rows, data.n_rows);
-    if (of_class[0] == 0.0 || of_class[1] == 0.0) {
-      const bool reached = of_class[0] + of_class[1] > 0.0;
-      const double label = reached ? static_cast<double>(of_class[1] > 0.0) : otherwise[v];
+    const double both = of_class[0] + of_class[1];
+    if (std::min(of_class[0], of_class[1]) <= kNegligible * both) {
+      const double label =
+          both > 0.0 ? static_cast<double>(of_class[1] > of_class[0]) : otherwise[v];
       node = {single_leaf(), true, {label, label}};
       return;
     }

@@ -21,9 +21,9 @@ struct BranchNode {
 
 // Trains the nodes of a layer. mass (n_nodes, n_rows) is the weight with which a row is at a node.
 // A node balances its two classes to a half each, grows a vote tree, and turns the tree's more
-// frequent answer over so often that both are equally likely. A node that lacks a class is frozen
-// with the other; one that no row reaches is frozen with its entry of `otherwise`. The trees keep
-// no leaf_of_row; `says` (n_nodes, n_rows) receives what they say of the rows that reach them.
+// frequent answer over so often that both are equally likely. A node that (nearly) lacks a class is
+// frozen with the other; one that no row reaches is frozen with its entry of `otherwise`. The trees
+// keep no leaf_of_row; `says` (n_nodes, n_rows) receives what they say of the rows that reach them.
 std::vector<BranchNode> grow_layer(const BinnedData& data, const std::int8_t* signs,
                                    const double* mass, const std::vector<double>& otherwise,
                                    const GrowLimits& limits, std::uint8_t* says, const Team& team);

@@ -37,6 +37,13 @@ inline double sum_scale(std::size_t n, double bound) {
   return std::ldexp(0.5, bits) / power_of_two_below(bound);
 }
 
+// Whether a sum is positive by more than the rounding of its terms, whose sizes sum to `size`: what
+// ought to be zero does not vote by chance.
+inline bool is_positive(std::int64_t sum, std::int64_t size) {
+  constexpr double kRounding = 1e-9;
+  return static_cast<double>(sum) > kRounding * static_cast<double>(size);
+}
+
 // Units per 1.0 of gradient and Hessian.
 struct FixedPoint {
   double g = 0.0;

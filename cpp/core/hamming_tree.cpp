@@ -192,28 +192,31 @@ class EdgeCriterion {
   // classifier.
   std::vector<double> votes_of_leaves(const Tree& tree,
                                       const std::vector<std::int64_t>& sums) const {
-    const std::size_t n_nodes = tree.feature.size();
-    std::vector<std::int64_t> of_node(n_nodes * n_classes_);
+    const std::size_t n_nodes = tree.feature.size(), width = 2 * n_classes_;
+    std::vector<std::int64_t> of_node(n_nodes * width);  // edges, then masses of the classes
     std::vector<double> votes(sums.size() / 2);
     auto left_of = [&](std::size_t node) { return static_cast<std::size_t>(tree.left[node]); };
-    auto vote = [](std::int64_t edge) { return edge > 0 ? 1.0 : -1.0; };
+    auto vote = [](std::int64_t edge, std::int64_t mass) {
+      return is_positive(edge, mass) ? 1.0 : -1.0;
+    };
     for (std::size_t node = n_nodes; node-- > 0;) {  // children come after their parent
-      std::int64_t* own = &of_node[node * n_classes_];
+      std::int64_t* own = &of_node[node * width];
       if (tree.feature[node] < 0) {  // a leaf: `left` is its number
-        std::copy_n(&sums[left_of(node) * 2 * n_classes_], n_classes_, own);
+        std::copy_n(&sums[left_of(node) * width], width, own);
         continue;
       }
       const std::size_t left = left_of(node), right = left + 1;
+      const std::int64_t *low = &of_node[left * width], *high = &of_node[right * width];
+      for (std::size_t l = 0; l < width; ++l) own[l] = low[l] + high[l];
       for (std::size_t l = 0; l < n_classes_; ++l) {
-        const std::int64_t low = of_node[left * n_classes_ + l];
-        const std::int64_t high = of_node[right * n_classes_ + l];
-        own[l] = low + high;
-        if (tree.feature[left] < 0) votes[left_of(left) * n_classes_ + l] = -vote(high - low);
-        if (tree.feature[right] < 0) votes[left_of(right) * n_classes_ + l] = vote(high - low);
+        const double v = vote(high[l] - low[l], own[n_classes_ + l]);
+        if (tree.feature[left] < 0) votes[left_of(left) * n_classes_ + l] = -v;
+        if (tree.feature[right] < 0) votes[left_of(right) * n_classes_ + l] = v;
       }
     }
     if (n_nodes == 1)
-      for (std::size_t l = 0; l < n_classes_; ++l) votes[l] = vote(of_node[l]);
+      for (std::size_t l = 0; l < n_classes_; ++l)
+        votes[l] = vote(of_node[l], of_node[n_classes_ + l]);
     return votes;
   }
 

@@ -1,6 +1,8 @@
 """Multi-class boosting."""
 
-from ._errors import EdgewiseError, InvalidDataError, InvalidParameterError
+from ._cost import expected_cost, expected_cost_scorer, minimum_cost_labels
+from ._errors import CostWarning, EdgewiseError, InvalidDataError, InvalidParameterError
+from ._suspicion import Suspicion, suspicious_rows
 from .abc_logitboost import ABCLogitBoostClassifier
 from .abc_mart import ABCMARTClassifier
 from .adaboost_mh import AdaBoostMHClassifier
@@ -18,6 +20,7 @@ __all__ = [
     "ABCMARTClassifier",
     "AOSOLogitBoostClassifier",
     "AdaBoostMHClassifier",
+    "CostWarning",
     "EdgewiseError",
     "InvalidDataError",
     "InvalidParameterError",
@@ -26,4 +29,9 @@ __all__ = [
     "MartiBoostClassifier",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
+    "Suspicion",
+    "expected_cost",
+    "expected_cost_scorer",
+    "minimum_cost_labels",
+    "suspicious_rows",
 ]

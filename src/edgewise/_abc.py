@@ -50,7 +50,7 @@ class ABCRule:
         if engine.n_classes == 2:  # ABC-Boost is then the plain algorithm
             self.base_class = 0
             return self.plain.round(engine, m)
-        if (m - self.warmup) % (self.gap + 1) == 0:
+        if (m - self.warmup) % (self.gap + 1) == 0 or self.base_class < 0:
             return self._search(engine)
         return self._trees(engine, [self.base_class])[self.base_class]
 
@@ -147,5 +147,6 @@ class ABCBooster(BaseBooster):
         self.warmup = warmup
 
     def _abc_rule(self, plain: MARTRule, history: dict[str, NDArray[Any]]) -> ABCRule:
-        last = int(history["base_class"][-1]) if "base_class" in history else -1
+        found = history.get("base_class", np.empty(0))
+        last = int(found[-1]) if len(found) else -1
         return ABCRule(plain, self.search, self.gap, self.warmup, last)

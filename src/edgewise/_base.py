@@ -283,6 +283,8 @@ def transaction(estimator: BaseEstimator) -> Iterator[None]:
 
 def _joined(old: dict[str, NDArray[Any]], new: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     """Histories one after the other; seconds go on counting."""
+    if len(new["loss"]) == 0:
+        return old
     joined = {}
     for name in old.keys() & new.keys():
         offset = old[name][-1] if name == "seconds" and len(old[name]) else 0

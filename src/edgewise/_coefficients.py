@@ -18,14 +18,15 @@ from ._grower import Tree
 Array = NDArray[np.float64]
 Kind = Literal["binary", "ternary", "real"]
 
+ROUNDING = 1e-9  # share of a sum of sizes; what is smaller does not vote by chance
+
 
 class Coefficients(NamedTuple):
-    """What the entries' votes are multiplied by, and what that achieves."""
+    """What the entries' votes are multiplied by."""
 
     of_entry: Array
     edge: float  # gamma, eq. (10): what is right minus what is wrong, abstentions apart
     alpha: float
-    z: float
 
 
 def _alpha(right: float, wrong: float, smoothing: float) -> float:
@@ -33,17 +34,20 @@ def _alpha(right: float, wrong: float, smoothing: float) -> float:
     return 0.5 * float(np.log((right + smoothing) / (wrong + smoothing)))
 
 
-def _achieved(of_entry: Array, right: Array, wrong: Array, alpha: float) -> Coefficients:
-    votes = of_entry != 0
-    edge = float((right - wrong)[votes].sum())
-    z = float((right * np.exp(-of_entry) + wrong * np.exp(of_entry)).sum())
-    return Coefficients(of_entry, edge, alpha, z)
+def _with_edge(of_entry: Array, right: Array, wrong: Array, alpha: float) -> Coefficients:
+    edge = float((right - wrong)[of_entry != 0].sum())
+    return Coefficients(of_entry, edge, alpha)
 
 
 def binary(right: Array, wrong: Array, smoothing: float) -> Coefficients:
     """All entries vote, with one alpha."""
     alpha = _alpha(right.sum(), wrong.sum(), smoothing)
-    return _achieved(np.full(right.shape, alpha), right, wrong, alpha)
+    return _with_edge(np.full(right.shape, alpha), right, wrong, alpha)
+
+
+def binary_of_edge(edge: float, smoothing: float) -> Coefficients:
+    """The same where only the edge is known: (1 + gamma) / 2 is right, (1 - gamma) / 2 wrong."""
+    return binary(np.array([1 + edge]) / 2, np.array([max(0.0, 1 - edge)]) / 2, smoothing)
 
 
 def ternary(right: Array, wrong: Array, smoothing: float) -> Coefficients:
@@ -61,13 +65,13 @@ def ternary(right: Array, wrong: Array, smoothing: float) -> Coefficients:
     alpha = _alpha(P[last], N[last], smoothing)
     of_entry = np.zeros(right.size)
     of_entry[order[: last + 1]] = alpha
-    return _achieved(of_entry.reshape(right.shape), right, wrong, alpha)
+    return _with_edge(of_entry.reshape(right.shape), right, wrong, alpha)
 
 
 def real(right: Array, wrong: Array, smoothing: float) -> Coefficients:
     """Every entry has its own coefficient 1/2 log(mu_plus / mu_minus): real AdaBoost.MH."""
     of_entry = 0.5 * np.log((right + smoothing) / (wrong + smoothing))
-    return _achieved(of_entry, right, wrong, 1.0)
+    return _with_edge(of_entry, right, wrong, 1.0)
 
 
 KINDS: dict[str, Callable[[Array, Array, float], Coefficients]] = {
@@ -84,6 +88,11 @@ def terminal_stumps(tree: Tree) -> NDArray[np.intp]:
     parent[tree.left[inner]] = parent[tree.left[inner] + 1] = inner
     stumps: NDArray[np.intp] = np.unique(parent[leaves], return_inverse=True)[1]
     return stumps
+
+
+def signs_of(edge: Array, mass: Array) -> Array:
+    """+1 where the edge of entries is positive by more than rounding, else -1 (eq. 12)."""
+    return np.where(edge > ROUNDING * mass, 1.0, -1.0)
 
 
 def sum_by(groups: NDArray[np.intp], values: Array) -> Array:
@@ -118,7 +127,7 @@ def per_leaf(trees: list[Tree], kind: Kind, smoothing: float) -> tuple[list[Arra
     """Outputs of one tree per class, (n_leaves, 1) each: a leaf votes with its majority."""
     sums = np.concatenate([tree.sums.reshape(-1, 2) for tree in trees])
     edge, mass = sums.T
-    sign = np.where(edge > 0, 1.0, -1.0)
+    sign = signs_of(edge, mass)
     right, wrong = _positive((mass + abs(edge)) / 2), _positive((mass - abs(edge)) / 2)
     coefficients = KINDS[kind](right, wrong, smoothing)
     ends = np.cumsum([len(tree.sums) // 2 for tree in trees])[:-1]

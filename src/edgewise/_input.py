@@ -238,7 +238,7 @@ def indicators(y: Any, name: str) -> Relevant:
     if odd.any():
         row, column = np.argwhere(odd)[0]
         raise InvalidDataError(
-            f"The indicator matrix {name} must hold only 0 and 1. Got {dense[row, column]!r} in "
+            f"The indicator matrix {name} must hold only 0 and 1. Got {dense[row, column]} in "
             f"row {row}, column {column}."
         )
     relevant = dense.astype(bool)

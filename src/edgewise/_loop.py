@@ -41,7 +41,7 @@ class RoundRule(Protocol):
 
     @property
     def stop_reason(self) -> str | None:
-        """Set by the round after which there is nothing more to do."""
+        """Set by the round after which there is nothing more to do, maybe in an earlier fit."""
 
     def round(self, engine: Any, m: int) -> list[Any]:
         """The items of round m (from 0). The loop adds them to the scores."""
@@ -122,12 +122,14 @@ def boost(
     loss = engine.loss()
     begin = time.perf_counter()
     for m in rounds:
+        if rule.stop_reason:
+            break
         if engine.nothing_left(loss):
             reason = "nothing left to learn"
             break
         items = rule.round(engine, m)
         if all(item.moves_nothing for item in items):
-            reason = rule.stop_reason or "no tree improves the loss"
+            reason = "no tree improves the loss"
             break
         engine.add(items)
         builder.append(items)
@@ -140,8 +142,5 @@ def boost(
             if stop:
                 reason = "early stopping"
                 break
-        if rule.stop_reason:
-            reason = rule.stop_reason
-            break
     progress.close()
-    return history.arrays(), reason
+    return history.arrays(), rule.stop_reason or reason

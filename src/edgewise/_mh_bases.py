@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from . import _core
-from ._coefficients import Coefficients, Kind, binary, factorised, per_leaf
+from ._coefficients import Coefficients, Kind, binary_of_edge, factorised, per_leaf, signs_of
 from ._ensemble import Constant, Member
 from ._errors import InvalidParameterError
 from ._grower import Tree, set_leaves
@@ -25,6 +25,8 @@ from ._votes import Method, best_votes
 # is wrong. MultiBoost has 0.01 / n; a constant does not count rows, so that weights may stand for
 # repeated rows.
 SMOOTHING = 1e-6
+
+RAISES = 1 + 1e-7  # an edge that grows by less has not grown
 
 
 class MHEngine:
@@ -93,14 +95,14 @@ class HammingTree:
 
 def root_votes(tree: Tree, n_classes: int) -> NDArray[np.float64]:
     """The vote vector (12) of the stump at the root: v_l = sign(R_l - L_l)."""
-    edge = tree.sums.reshape(-1, 3, n_classes)[:, 0]
+    edge, mass = np.moveaxis(tree.sums.reshape(-1, 3, n_classes)[:, :2], 1, 0)
     if len(edge) == 1:
-        return np.where(edge[0] > 0, 1.0, -1.0)
+        return signs_of(edge[0], mass[0])
     side = np.zeros(len(tree.feature))
     side[tree.left[0]], side[tree.left[0] + 1] = -1, 1
     for node in np.flatnonzero(tree.feature >= 0)[1:]:  # parents come before children
         side[tree.left[node]] = side[tree.left[node] + 1] = side[node]
-    return np.where(side[tree.feature < 0] @ edge > 0, 1.0, -1.0)
+    return signs_of(side[tree.feature < 0] @ edge, mass.sum(axis=0))
 
 
 class OneVsAll:
@@ -122,8 +124,9 @@ class Product:
     """Products of stumps h = alpha prod_j v_j phi_j(x) (Kegl and Busa-Fekete 2009).
 
     Alternating optimisation: a factor is trained on labels multiplied by the other factors' votes,
-    y_il prod_{j' != j} v_j'l phi_j'(x_i), again and again as long as the edge grows. A factor that
-    does not raise the edge when it joins is left out and ends the first sweep.
+    y_il prod_{j' != j} v_j'l phi_j'(x_i), factor after factor and again from the first as long as
+    the edge grows. The first that does not raise it ends this: when it joins it is left out, later
+    it stays as it was.
     """
 
     def __init__(self, n_factors: int, learning_rate: float) -> None:
@@ -131,47 +134,29 @@ class Product:
         self.learning_rate = learning_rate
 
     def learn(self, engine: MHEngine, m: int) -> Base:
-        stumps = self._first_sweep(engine, m)
-        edge = edge_of(stumps[-1], engine.n_classes)
-        while len(stumps) > 1:
-            again, raised = self._sweep(engine, m, list(stumps), edge)
-            if raised <= edge:
-                break
-            stumps, edge = again, raised
-        tree = _core.product_tree(stumps, engine.n_classes)
-        coefficients = binary(
-            np.array([(1 + edge) / 2]), np.array([max(0.0, (1 - edge) / 2)]), engine.smoothing
-        )
-        values = tree.values.reshape(-1, engine.n_classes)
+        K = engine.n_classes
+        stumps, edge = self._stumps(engine, m)
+        tree = _core.product_tree(stumps, K)
+        coefficients = binary_of_edge(edge, engine.smoothing)
         scale = self.learning_rate * coefficients.alpha
-        set_leaves(tree, scale * values, np.arange(engine.n_classes))
-        return Base([tree], coefficients, root_votes(stumps[0], engine.n_classes))
+        set_leaves(tree, scale * tree.values.reshape(-1, K), np.arange(K))
+        votes = np.prod([root_votes(stump, K) for stump in stumps], axis=0)
+        return Base([tree], coefficients, votes)
 
-    def _first_sweep(self, engine: MHEngine, m: int) -> list[Tree]:
+    def _stumps(self, engine: MHEngine, m: int) -> tuple[list[Tree], float]:
+        """The factors and their edge."""
         K = engine.n_classes
-        signed = engine.signed_weights
-        stumps = [engine.grower.stump(signed, m)]
-        while len(stumps) < self.n_factors:
-            signed = signed * votes_on_rows(stumps[-1], K)
-            stump = engine.grower.stump(signed, m)
-            if edge_of(stump, K) <= edge_of(stumps[-1], K):
-                break
-            stumps.append(stump)
-        return stumps
-
-    def _sweep(
-        self, engine: MHEngine, m: int, stumps: list[Tree], edge: float
-    ) -> tuple[list[Tree], float]:
-        """Every factor once more; the factors and their edge."""
-        K = engine.n_classes
-        for j in range(len(stumps)):
-            signed = engine.signed_weights.copy()
+        stumps: list[Tree] = []
+        edge, j = 0.0, 0
+        while True:
+            signed = engine.signed_weights
             for other in stumps[:j] + stumps[j + 1 :]:
-                signed *= votes_on_rows(other, K)
+                signed = signed * votes_on_rows(other, K)
             stump = engine.grower.stump(signed, m)
-            if edge_of(stump, K) > edge:
-                stumps[j], edge = stump, edge_of(stump, K)
-        return stumps, edge
+            if stumps and edge_of(stump, K) <= RAISES * edge:
+                return stumps, edge
+            stumps[j : j + 1], edge = [stump], edge_of(stump, K)
+            j = (j + 1) % self.n_factors
 
 
 def edge_of(stump: Tree, n_classes: int) -> float:
@@ -218,9 +203,7 @@ class AnyClassifier:
             best = edge, phi, votes
         assert best is not None
         edge, phi, votes = best
-        coefficients = binary(
-            np.array([(1 + edge) / 2]), np.array([max(0.0, (1 - edge) / 2)]), engine.smoothing
-        )
+        coefficients = binary_of_edge(edge, engine.smoothing)
         table = self.learning_rate * coefficients.alpha * np.outer([-1.0, 1.0], votes)
         return Base([Member(phi, np.array([-1, 1]), table)], coefficients, votes)
 
@@ -232,11 +215,17 @@ class AnyClassifier:
         if len(present) < 2:
             return Constant(present[0] if len(present) else 1)
         classifier = clone(self.classifier)
-        if "random_state" in classifier.get_params() and classifier.random_state is None:
-            classifier.set_params(random_state=int(engine.grower.rng(m).integers(2**31 - 1)))
+        seed_unseeded(classifier, engine.grower.rng(m))
         weights = np.abs(pseudo[counts])
         weights *= len(weights) / weights.sum()
         return classifier.fit(engine.X[counts], labels[counts], sample_weight=weights)
+
+
+def seed_unseeded(classifier: Any, rng: np.random.Generator) -> None:
+    """Gives every random_state that is None, of the classifier and of its parts, a number."""
+    for name, value in sorted(classifier.get_params().items(), key=lambda item: item[0]):
+        if value is None and name.split("__")[-1] == "random_state":
+            classifier.set_params(**{name: int(rng.integers(2**31 - 1))})
 
 
 def check_base(classifier: Any, is_categorical: Any, owner: str) -> None:

@@ -76,7 +76,14 @@ def classifier() -> Rule:
 
 def matrix_or_none() -> Rule:
     """A matrix of numbers; its shape and values are checked when the classes are known."""
-    return lambda v: v is None or np.ndim(v) == 2, "None or a matrix, one row and column per class"
+
+    def test(v: Any) -> bool:
+        try:
+            return v is None or np.ndim(v) == 2
+        except ValueError:  # rows of different lengths
+            return False
+
+    return test, "None or a matrix, one row and column per class"
 
 
 def columns() -> Rule:

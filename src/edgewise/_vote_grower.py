@@ -46,7 +46,9 @@ class VoteGrower:
             features = sorted(int(f) for f in drawn)
         leaves, depth, samples = self._limits
         most = leaves if max_leaf_nodes is None else max_leaf_nodes
-        return _core.GrowLimits(most, depth, samples, self._negligible, features)
+        return _core.GrowLimits(
+            most, depth, samples, negligible=self._negligible, features=features
+        )
 
     def vote_trees(self, signed_weights: Weights, m: int) -> list[Tree]:
         """One binary tree for each column of the signed weights (n, n_classes)."""

@@ -21,6 +21,7 @@ Deviations: what is right and wrong is smoothed by 1e-6, so that an edge of one 
 splits; ternary votes are optimal, not greedy (see ``_coefficients``).
 """
 
+import math
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -45,41 +46,41 @@ from ._model import ModelBuilder, Scores
 from ._voting import DOC, VotingBooster
 
 OWN_BASES = ("stump", "hamming_tree", "product", "one_vs_all")
+NO_EDGE = 1e-10  # of weights that sum to one: a smaller edge is rounding
 
 
 class MHRule:
-    """One round: a base classifier, and its story."""
+    """One round: a base classifier, and its story. `edge` is that of the last round, if any."""
 
     stop_reason: str | None = None
 
-    def __init__(self, base: BaseLearner, bound: float) -> None:
+    def __init__(self, base: BaseLearner, edge: float) -> None:
         self.base = base
-        self.bound = bound  # product of the Z so far
-        self._story: dict[str, float] = {}
+        self._note(edge)
 
-    def round(self, engine: MHEngine, m: int) -> list[Any]:
-        items, (_, edge, alpha, z), votes = self.base.learn(engine, m)
-        if edge <= 0:
-            self.stop_reason = "no base classifier has an edge"
-            return []
+    def _note(self, edge: float) -> None:
         if edge >= 1 - 1e-12:
             self.stop_reason = "a base classifier has an edge of 1"
+
+    def round(self, engine: MHEngine, m: int) -> list[Any]:
+        items, (_, edge, alpha), votes = self.base.learn(engine, m)
+        if edge <= NO_EDGE:
+            self.stop_reason = "no base classifier has an edge"
+            return []
+        self._note(edge)
         mass = 1.0 if votes is None else engine.weights.vote_mass(votes, engine.n_threads)
-        self.bound *= z
-        self._engine = engine
-        self._story = {
-            "edge": edge,
-            "alpha": alpha,
-            "z": z,
-            "bound": self.bound,
-            "vote_mass": mass,
-        }
+        self._engine, self._log_risk = engine, engine.weights.log_risk
+        self._story = {"edge": edge, "alpha": alpha, "vote_mass": mass}
         return items
 
     def story(self) -> dict[str, float]:
-        """The loss is that after the round."""
-        loss = self._engine.weights.hamming_loss(self._engine.n_threads)
-        return self._story | {"hamming_loss": loss}
+        """Z is how much of the risk the round has left; the product of all is the risk itself."""
+        weights = self._engine.weights
+        return self._story | {
+            "z": math.exp(weights.log_risk - self._log_risk),
+            "bound": math.exp(weights.log_risk),
+            "hamming_loss": weights.hamming_loss(self._engine.n_threads),
+        }
 
 
 def initial_weights(signs: NDArray[np.int8], shares: Weights, kind: str) -> tuple[Weights, Weights]:
@@ -172,8 +173,8 @@ class AdaBoostMHClassifier(VotingBooster):
         self.verbose = verbose
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> MHRule:
-        bound = float(history["bound"][-1]) if len(history.get("bound", [])) else 1.0
-        return MHRule(self._base_learner(), bound)
+        edges = history.get("edge", np.empty(0))
+        return MHRule(self._base_learner(), float(edges[-1]) if len(edges) else 0.0)
 
     def _base_learner(self) -> BaseLearner:
         rate = self.learning_rate
@@ -216,11 +217,14 @@ class AdaBoostMHClassifier(VotingBooster):
 
 
 def log_odds_of_weights(signs: NDArray[np.int8], present: Weights, absent: Weights) -> float:
-    """log(w+ / w-), of the mean initial weights of a present and of an absent label."""
-    is_present = signs > 0
-    n_present, n_absent = is_present.sum(), (~is_present).sum()
-    if n_present == 0 or n_absent == 0:
+    """log(w+ / w-), of the mean initial weights of a present and of an absent label.
+
+    Sums are exactly rounded: the order of the rows does not matter.
+    """
+    n_present = (signs > 0).sum(axis=1)  # (n)
+    n_absent = signs.shape[1] - n_present
+    if not (n_present.any() and n_absent.any()):
         return 0.0
-    plus = (present[:, np.newaxis] * is_present).sum() / n_present
-    minus = (absent[:, np.newaxis] * ~is_present).sum() / n_absent
-    return float(np.log(plus / minus))
+    plus = math.fsum(present * n_present) / n_present.sum()
+    minus = math.fsum(absent * n_absent) / n_absent.sum()
+    return math.log(plus / minus)

@@ -19,6 +19,7 @@ sharpness is the one of largest likelihood on rows held out from a short fit of 
 validation rows, where there are any); the model itself is fitted to all rows.
 """
 
+import math
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -32,6 +33,7 @@ from sklearn.utils import check_random_state
 from . import _core
 from . import _params as p
 from ._chance import row_keys, uniforms
+from ._coefficients import ROUNDING
 from ._ensemble import EnsembleBuilder, EnsembleModel, Member
 from ._grower import Tree, set_leaves
 from ._input import Matrix, Rows, Weights
@@ -42,7 +44,7 @@ from ._progress import Progress
 from ._vote_grower import VoteGrower, seed_of
 from ._voting import DOC, VotingBooster
 
-NO_ERROR = 1e-14  # of weights that sum to one: rounding
+FAULTLESS = "a base classifier makes no errors"
 START_SHARPNESS = 10.0  # where there is nothing to find it with
 HELD_OUT = 0.2  # share of the rows that the sharpness is found on
 SHORT = 50  # rounds of the fit that it is found with
@@ -50,6 +52,8 @@ SHORT = 50  # rounds of the fit that it is found with
 
 class SAMMEEngine:
     """The state with trees of our own: psi of the true label of every row, and weights from it."""
+
+    no_error = 1e-14  # of weights that sum to one: rounding
 
     def __init__(self, rows: Rows, n_classes: int, grower: VoteGrower) -> None:
         self.X, self.codes = rows.X, rows.codes
@@ -70,10 +74,17 @@ class SAMMEEngine:
         """A tree whose leaves answer with their heaviest class, and its error."""
         tree = self.grower.gini_tree(self.codes, self.weights, self.n_classes, m)
         sums = tree.sums.reshape(-1, self.n_classes)
-        return tree, float(sums.sum() - sums.max(axis=1).sum())
+        right = np.take_along_axis(sums, self._answers(tree), axis=1)
+        return tree, float(sums.sum() - right.sum())
+
+    def _answers(self, tree: Tree) -> NDArray[np.intp]:
+        """The heaviest class of every leaf, (n_leaves, 1); the lowest where rounding decides."""
+        sums = tree.sums.reshape(-1, self.n_classes)
+        heaviest = sums >= (1 - ROUNDING) * sums.max(axis=1, keepdims=True)
+        return np.asarray(heaviest.argmax(axis=1)[:, np.newaxis])
 
     def scaled(self, tree: Tree, alpha: float) -> Tree:
-        answers = tree.sums.reshape(-1, self.n_classes).argmax(axis=1)[:, np.newaxis]
+        answers = self._answers(tree)
         set_leaves(tree, np.full(answers.shape, alpha), answers)
         return tree
 
@@ -88,7 +99,8 @@ class SAMMEEngine:
 
     def replay(self, model: Any, X: Matrix) -> None:
         scores = model.scores(X, self.n_threads)
-        self._move(scores[np.arange(len(X)), self.codes], float(scores[0].sum()))
+        alphas = model.values[model.value_start[:-1]]  # every leaf of a tree has its alpha
+        self._move(scores[np.arange(len(X)), self.codes], float(sum(alphas)))
 
     def loss(self) -> float:
         """The multi-class exponential loss: mean of exp(mean_k psi_k - psi_y)."""
@@ -103,6 +115,8 @@ class MemberEngine:
 
     AdaBoostClassifier with the same classifier and random_state sees the same weights, bit for bit.
     """
+
+    no_error = 0.0
 
     def __init__(self, rows: Rows, n_classes: int, base: Any, random_state: Any) -> None:
         self.X, self.codes = rows.X, rows.codes
@@ -158,14 +172,16 @@ class SAMMERule:
 
     stop_reason: str | None = None
 
-    def __init__(self, learning_rate: float) -> None:
+    def __init__(self, learning_rate: float, *, faultless: bool) -> None:
         self.learning_rate = learning_rate
+        if faultless:  # the last round of an earlier fit
+            self.stop_reason = FAULTLESS
 
     def round(self, engine: SAMMEEngine | MemberEngine, m: int) -> list[Any]:
         classifier, error = engine.learn(m)
         self._story = {"error": error, "alpha": 1.0}
-        if error <= NO_ERROR:
-            self.stop_reason = "a base classifier makes no errors"
+        if error <= engine.no_error:
+            self.stop_reason, self._story["error"] = FAULTLESS, 0.0
             return [engine.scaled(classifier, 1.0)]
         K = engine.n_classes
         if error >= 1 - 1 / K:
@@ -238,7 +254,8 @@ class SAMMEClassifier(VotingBooster):
         self.verbose = verbose
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> SAMMERule:
-        return SAMMERule(self.learning_rate)
+        errors = history.get("error", np.empty(0))
+        return SAMMERule(self.learning_rate, faultless=0.0 in errors[-1:])
 
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
         if self.max_leaf_nodes == "auto":
@@ -270,7 +287,7 @@ class SAMMEClassifier(VotingBooster):
 
     def _sharpness_of_a_short_fit(self, rows: Rows, classes: NDArray[Any]) -> float:
         """The sharpness does not depend much on the number of rounds."""
-        held = uniforms(row_keys(rows.X, rows.codes), seed_of(self.random_state), 0) < HELD_OUT
+        held = uniforms(row_keys(rows.X), seed_of(self.random_state), 0) < HELD_OUT
         part, held_out = rows.take(~held), rows.take(held)
         if len(held_out.X) == 0 or len(np.unique(part.codes)) < len(classes):
             return START_SHARPNESS
@@ -294,12 +311,16 @@ def vote_shares(scores: Scores) -> Scores:
 
 
 def sharpness(scores: Scores, rows: Rows) -> float:
-    """The factor of the vote shares whose soft-max has the largest likelihood, from 1 to 100."""
+    """The factor of the vote shares whose soft-max has the largest likelihood, from 1 to 100.
+
+    Sums are exactly rounded: the order of the rows does not matter.
+    """
     shares = vote_shares(scores)
     at = np.arange(len(shares)), rows.codes
+    weights = rows.shares()
 
     def loss(log_factor: float) -> float:
         log_p = log_softmax(np.exp(log_factor) * shares, axis=1)
-        return -float(np.average(log_p[at], weights=rows.weights))
+        return -math.fsum(weights * log_p[at])
 
     return float(np.exp(minimize_scalar(loss, bounds=(0, np.log(100)), method="bounded").x))

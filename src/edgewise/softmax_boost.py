@@ -35,6 +35,7 @@ from . import _core
 from . import _params as p
 from ._base import transaction
 from ._chance import row_keys, uniforms
+from ._coefficients import signs_of
 from ._cost import check_cost
 from ._errors import InvalidDataError
 from ._grower import set_leaves
@@ -105,16 +106,17 @@ class SoftmaxRule:
 
     def round(self, engine: SoftmaxEngine, m: int) -> list[Any]:
         trees = engine.grower.vote_trees(self._signed_weights(engine, m), m)
-        edges = [tree.sums.reshape(-1, 2)[:, 0] for tree in trees]
-        slope = float(np.abs(np.concatenate(edges)).sum())  # R(h)
+        slope = float(sum(abs(tree.sums[::2]).sum() for tree in trees))  # R(h)
         if slope <= 0:
             self.stop_reason = "the gradient is zero"
             return []
         step = slope
         if self.step == "constant":
             step = slope / (len(trees) * SMOOTHNESS)
-        for k, (tree, edge) in enumerate(zip(trees, edges, strict=True)):
-            set_leaves(tree, -self.learning_rate * step * np.sign(edge)[:, np.newaxis], [k])
+        for k, tree in enumerate(trees):
+            edge, mass = tree.sums.reshape(-1, 2).T
+            h = np.where(mass > 0, signs_of(edge, mass), 0.0)
+            set_leaves(tree, -self.learning_rate * step * h[:, np.newaxis], [k])
         self._story = {"edge": slope, "step": step}
         return list(trees)
 

@@ -6,7 +6,7 @@ numbers, so that no two different splits have the same gain by coincidence.
 
 import numpy as np
 import pytest
-from support import table, uneven_weights
+from support import table, trees_of, uneven_weights
 
 import edgewise
 from edgewise import reference
@@ -54,18 +54,6 @@ def fit_both(algorithm, X, y, w, **options):
         fast(early_stopping=False, **options).fit(X, y, sample_weight=w),
         slow(X, y, sample_weight=w, **options),
     )
-
-
-def trees_of(model, m):
-    """Round m of a fast model, each tree a list of (feature, threshold, missing_left) or None."""
-    for t in range(model.round_start[m], model.round_start[m + 1]):
-        nodes = range(model.node_start[t], model.node_start[t + 1])
-        yield [
-            (int(model.feature[i]), float(model.threshold[i]), bool(model.missing_left[i]))
-            if model.feature[i] >= 0
-            else None
-            for i in nodes
-        ]
 
 
 def assert_equivalent(X, fast, slow):

@@ -204,7 +204,9 @@ def test_scorer_asks_for_weights_by_metadata_routing(iris):
 def test_scorer_stops_our_own_boosters(make):
     X, y = table(0, n=120, K=3)
     scorer = expected_cost_scorer(COST, decide="minimum")
-    model = make(n_estimators=8, scoring=scorer, early_stopping=True, n_iter_no_change=3)
+    model = make(
+        n_estimators=8, learning_rate=1.0, scoring=scorer, early_stopping=True, n_iter_no_change=3
+    )
     model.fit(X, y, X_val=X[:60], y_val=y[:60])
     scores = [
         -expected_cost(y[:60], minimum_cost_labels(p, COST), COST)

@@ -5,12 +5,13 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 from support import VARIANTS, assert_same_model, table, uneven_weights
 
-from edgewise import MARTClassifier, _base, _logistic
+from edgewise import MARTClassifier, _base, _core
 from edgewise._input import stratified_split
 
 X, Y = table(0, n=300, K=3, noise=0.25)
 X_VAL, Y_VAL = table(1, n=150, K=3, noise=0.25)
 LONG = {"n_estimators": 80, "n_iter_no_change": 8}
+BY_LOSS = LONG | {"scoring": "loss"}
 
 
 def staged_scores(model, score):
@@ -21,11 +22,17 @@ def minus_log_loss(proba, weights=None):
     return -log_loss(Y_VAL, proba, sample_weight=weights)
 
 
+# Not SAMME, which scales its probabilities when the fit is over: it watches others than it predicts.
+STAGED = {name: make for name, make in VARIANTS.items() if name != "samme"}
+staged = pytest.mark.parametrize("make", STAGED.values(), ids=STAGED)
+
+
 # --- the round that is kept -------------------------------------------------------------------
 
 
+@staged
 def test_best_round_is_kept_and_watching_ends_when_patience_does(make):
-    model = make(**LONG).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    model = make(**BY_LOSS | {"learning_rate": 1.0}).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     scores = model.history_["validation_score"]
     assert model.n_iter_ == scores.argmax() + 1 == model.model_.n_rounds
     assert len(scores) == len(model.history_["loss"]) == model.n_iter_ + 8
@@ -38,8 +45,9 @@ def test_kept_rounds_are_those_of_a_fit_without_watching(make):
     assert_same_model(watched.model_, plain.model_)
 
 
+@staged
 def test_predictions_are_those_of_the_best_round(make):
-    model = make(**LONG).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
+    model = make(**BY_LOSS).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     everything = make(n_estimators=len(model.history_["loss"])).fit(X, Y)
     scores = staged_scores(everything, minus_log_loss)
     assert minus_log_loss(model.predict_proba(X_VAL)) == pytest.approx(scores.max())
@@ -69,9 +77,10 @@ def test_patience(patience):
 # --- what is watched --------------------------------------------------------------------------
 
 
+@staged
 def test_loss_with_weights(make):
     w = uneven_weights(0, len(Y_VAL))
-    model = make(**LONG).fit(X, Y, X_val=X_VAL, y_val=Y_VAL, sample_weight_val=w)
+    model = make(**BY_LOSS).fit(X, Y, X_val=X_VAL, y_val=Y_VAL, sample_weight_val=w)
     expected = staged_scores(model, lambda proba: minus_log_loss(proba, w))
     np.testing.assert_allclose(model.history_["validation_score"][: model.n_iter_], expected)
 
@@ -81,9 +90,10 @@ def test_loss_with_weights(make):
     [
         ("accuracy", lambda proba: accuracy_score(Y_VAL, proba.argmax(axis=1))),
         ("balanced_accuracy", lambda proba: balanced_accuracy_score(Y_VAL, proba.argmax(axis=1))),
-        ("neg_log_loss", minus_log_loss),
+        pytest.param("neg_log_loss", minus_log_loss, id="neg_log_loss"),
     ],
 )
+@staged
 def test_scorer_by_name(make, scoring, score):
     model = make(scoring=scoring, **LONG).fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     watched = model.history_["validation_score"]
@@ -118,12 +128,23 @@ def test_scorer_sees_the_labels_themselves():
     assert model.n_iter_ > 0
 
 
-@pytest.mark.parametrize("scoring", ["roc_auc", "average_precision", "f1", "loss"])
+@pytest.mark.parametrize("scoring", ["roc_auc", "average_precision", "f1"])
 def test_two_classes(make, scoring):
     X, y = table(3, n=200, K=2)
     X_val, y_val = table(4, n=100, K=2)
     model = make(scoring=scoring, **LONG).fit(X, y, X_val=X_val, y_val=y_val)
     assert model.n_iter_ == model.history_["validation_score"].argmax() + 1
+
+
+@staged
+def test_loss_of_two_classes(make):
+    X, y = table(3, n=200, K=2)
+    X_val, y_val = table(4, n=100, K=2)
+    model = make(**BY_LOSS).fit(X, y, X_val=X_val, y_val=y_val)
+    watched = model.history_["validation_score"]
+    losses = [-log_loss(y_val, proba) for proba in model.staged_predict_proba(X_val)]
+    assert model.n_iter_ == watched.argmax() + 1
+    np.testing.assert_allclose(losses, watched[: model.n_iter_])
 
 
 def test_roc_auc_of_several_classes(make):
@@ -138,17 +159,17 @@ def test_roc_auc_of_several_classes(make):
 def seen(monkeypatch):
     """Matrices that the fit learns from and that it watches."""
     seen = {"train": [], "watched": []}
-    engine, stopper = _logistic.Engine, _base.Stopper
+    binned, stopper = _core.BinnedData, _base.Stopper
 
-    def spy_engine(rows, *args, **kwargs):
-        seen["train"].append(rows.X)
-        return engine(rows, *args, **kwargs)
+    def spy_binned(X, *args, **kwargs):
+        seen["train"].append(X)
+        return binned(X, *args, **kwargs)
 
     def spy_stopper(X, *args, **kwargs):
         seen["watched"].append(X)
         return stopper(X, *args, **kwargs)
 
-    monkeypatch.setattr(_logistic, "Engine", spy_engine)
+    monkeypatch.setattr(_core, "BinnedData", spy_binned)
     monkeypatch.setattr(_base, "Stopper", spy_stopper)
     return seen
 
@@ -158,7 +179,8 @@ def test_auto_watches_only_what_is_given(make, seen):
     assert seen["watched"] == []
     make(early_stopping="auto").fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
     assert len(seen["watched"]) == 1
-    assert all(len(matrix) == len(X) for matrix in seen["train"])
+    for matrix in (seen["train"][0], seen["train"][-1]):  # between them SAMME's short fit
+        np.testing.assert_array_equal(matrix, X)
 
 
 def test_false_watches_nothing(make, seen):
@@ -197,7 +219,7 @@ def test_held_out_rows_follow_the_random_state(make, seen):
 def test_held_out_fit_is_the_fit_on_the_rest(make):
     model = make(early_stopping=True, random_state=3, **LONG).fit(X, Y)
     train, held = stratified_split(Y.astype(np.int32), 0.1, 3)
-    rest = make(**LONG).fit(X[train], Y[train], X_val=X[held], y_val=Y[held])
+    rest = make(random_state=3, **LONG).fit(X[train], Y[train], X_val=X[held], y_val=Y[held])
     assert_same_model(model.model_, rest.model_)
 
 

@@ -45,11 +45,11 @@ def expected_values(classes, rows, r, y, w, rate):
 @pytest.mark.parametrize("K", [2, 4])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("rounds", [1, 3, 40])
-def test_leaf_values_are_newton_steps(make, K, weighted, rounds):
+def test_leaf_values_are_newton_steps(make_logistic, K, weighted, rounds):
     X, y = table(0, n=300, K=K, missing=0.1, noise=0.02)
     w = uneven_weights(0, len(y)) if weighted else np.ones(len(y))
     parameters = {"n_estimators": rounds, "learning_rate": 0.4, "min_samples_leaf": 2}
-    model = make(**parameters).fit(X, y, sample_weight=w if weighted else None)
+    model = make_logistic(**parameters).fit(X, y, sample_weight=w if weighted else None)
     before = model.model_.first_rounds(rounds - 1).scores(X, 1)
     proba = np.exp(before - before.max(axis=1, keepdims=True))
     r = residuals(proba / proba.sum(axis=1, keepdims=True), y)

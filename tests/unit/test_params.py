@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 from sklearn.metrics import accuracy_score, make_scorer
-from support import CLASSIFIERS, assert_same_model, fitted_attributes
+from sklearn.tree import DecisionTreeClassifier
+from support import (
+    CLASSIFIERS,
+    EVERY_CLASSIFIER,
+    LOGISTIC,
+    assert_same_model,
+    fitted_attributes,
+)
 
 import edgewise
 
@@ -38,11 +45,20 @@ OWN = {
     "search": ([0, -1, "all", None, 1.0], ["integer", "at least 1", "'exhaustive'"]),
     "gap": ([-1, 1.0, None], ["integer", "at least 0"]),
     "warmup": ([-1, 0.5, None], ["integer", "at least 0"]),
+    "votes": (["binaries", None, 1], ["'binary'", "'ternary'", "'real'"]),
+    "initial_weights": (["equal", None, 0.5], ["'balanced'", "'uniform'"]),
+    "max_features": ([0, -1, 0.0, 1.5, "sqrt", True], ["integer", "at least 1", "None", "float"]),
+    "projection": (["drawn", None, 0], ["'sampled'", "'exact'"]),
+    "step": (["fixed", None, 0.1], ["'paper'", "'constant'"]),
+    "cost": ([1.0, "dear", [1, 2, 3], [[0, 1], [1]]], ["None", "matrix", "row and column per class"]),
+    "n_layers": ([0, 5001, 2.0, None, "ten"], ["integer", "from 1 to 5000"]),
+    "routing": (["drawn", None, 1], ["'expected'", "'random'"]),
+    "base": (["trees", None, 3, object(), DecisionTreeClassifier], ["one of", "a classifier"]),
 }
 
 
 def cases():
-    for classifier in CLASSIFIERS:
+    for classifier in EVERY_CLASSIFIER:
         for name, (values, words) in (BAD | OWN).items():
             if name in classifier().get_params():
                 for value in values:
@@ -66,7 +82,7 @@ def test_bad_value_is_refused_with_a_clear_message(classifier, name, value, word
 
 
 def test_every_parameter_has_bad_values():
-    for classifier in CLASSIFIERS:
+    for classifier in EVERY_CLASSIFIER:
         assert set(classifier().get_params()) <= BAD.keys() | OWN.keys()
 
 
@@ -94,7 +110,6 @@ GOOD = [
     {"min_samples_leaf": 100},
     {"max_bins": 2},
     {"max_bins": 255},
-    {"init": "zero"},
     {"class_weight": "balanced"},
     {"class_weight": {0: 1, 1: 2.5, 2: 1}},
     {"early_stopping": False},
@@ -114,10 +129,57 @@ def test_good_value_is_taken(classifier, parameters):
     assert model.predict_proba(X).shape == (12, 3)
 
 
-def test_auto_is_a_number_of_leaves_for_aoso_only():
-    edgewise.AOSOLogitBoostClassifier(n_estimators=1, max_leaf_nodes="auto").fit(X, Y)
-    with pytest.raises(edgewise.InvalidParameterError, match="max_leaf_nodes"):
-        edgewise.MARTClassifier(max_leaf_nodes="auto").fit(X, Y)
+@pytest.mark.parametrize("classifier", LOGISTIC)
+def test_init_is_taken(classifier):
+    start = classifier(n_estimators=1, init="zero").fit(X, Y).model_.start
+    np.testing.assert_array_equal(start, np.zeros(3))
+
+
+GOOD_OWN = {
+    edgewise.AdaBoostMHClassifier: [
+        {"base": "stump"},
+        {"base": "product", "max_depth": 1},
+        {"base": "product", "max_depth": 100},
+        {"base": "one_vs_all"},
+        {"base": DecisionTreeClassifier(max_depth=1)},
+        {"votes": "ternary"},
+        {"votes": "real", "base": "one_vs_all"},
+        {"initial_weights": "uniform"},
+    ],
+    edgewise.SAMMEClassifier: [{"base": "tree"}, {"base": DecisionTreeClassifier(max_depth=1)}],
+    edgewise.SoftmaxBoostClassifier: [
+        {"cost": 1 - np.eye(3)},
+        {"cost": (1 - np.eye(3)).tolist()},
+        {"projection": "exact", "step": "constant"},
+        {"max_features": 1},
+        {"max_features": 0.5},
+        {"max_features": 1.0},
+        {"max_features": 99},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("classifier", "parameters"),
+    [(classifier, good) for classifier in GOOD_OWN for good in GOOD_OWN[classifier]],
+    ids=str,
+)
+def test_good_value_of_its_own_is_taken(classifier, parameters):
+    model = classifier(n_estimators=2, **parameters).fit(X, Y)
+    assert model.predict_proba(X).shape == (12, 3)
+
+
+AUTO = {"AOSOLogitBoostClassifier", "AdaBoostMHClassifier", "SAMMEClassifier"}
+
+
+@pytest.mark.parametrize("classifier", CLASSIFIERS)
+def test_auto_is_a_number_of_leaves_for_some(classifier):
+    model = classifier(n_estimators=1, max_leaf_nodes="auto")
+    if classifier.__name__ in AUTO:
+        model.fit(X, Y)
+    else:
+        with pytest.raises(edgewise.InvalidParameterError, match="max_leaf_nodes"):
+            model.fit(X, Y)
 
 
 def test_bad_parameter_leaves_the_fitted_model(make):

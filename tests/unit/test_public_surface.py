@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from support import CLASSIFIERS
+from support import CLASSIFIERS, EVERY_CLASSIFIER, LOGISTIC
 
 import edgewise
 
@@ -13,23 +13,37 @@ PUBLIC = [
     "ABCLogitBoostClassifier",
     "ABCMARTClassifier",
     "AOSOLogitBoostClassifier",
+    "AdaBoostMHClassifier",
+    "CostWarning",
     "EdgewiseError",
     "InvalidDataError",
     "InvalidParameterError",
     "LogitBoostClassifier",
     "MARTClassifier",
+    "MartiBoostClassifier",
+    "SAMMEClassifier",
+    "SoftmaxBoostClassifier",
+    "Suspicion",
+    "expected_cost",
+    "expected_cost_scorer",
+    "minimum_cost_labels",
+    "suspicious_rows",
 ]
 
 SHARED = {
     "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "min_samples_leaf", "max_bins",
-    "init", "class_weight", "early_stopping", "validation_fraction", "n_iter_no_change", "scoring",
+    "class_weight", "early_stopping", "validation_fraction", "n_iter_no_change", "scoring",
     "warm_start", "random_state", "n_jobs", "verbose", "categorical_features",
 }  # fmt: skip
 OWN = {
     "ABCLogitBoostClassifier": {"search", "gap", "warmup"},
     "ABCMARTClassifier": {"search", "gap", "warmup"},
     "AOSOLogitBoostClassifier": {"leaf"},
+    "AdaBoostMHClassifier": {"base", "votes", "initial_weights"},
+    "SAMMEClassifier": {"base"},
+    "SoftmaxBoostClassifier": {"cost", "projection", "step"},
 }
+FIT = ["X", "y", "sample_weight", "X_val", "y_val", "sample_weight_val"]
 
 
 def test_public_names():
@@ -40,7 +54,9 @@ def test_public_names():
 
 
 def test_every_classifier_was_found():
-    assert [c.__name__ for c in CLASSIFIERS] == [n for n in PUBLIC if n.endswith("Classifier")]
+    names = [c.__name__ for c in EVERY_CLASSIFIER]
+    assert names == [n for n in PUBLIC if n.endswith("Classifier")]
+    assert set(EVERY_CLASSIFIER) - set(CLASSIFIERS) == {edgewise.MartiBoostClassifier}
 
 
 def test_version():
@@ -50,7 +66,8 @@ def test_version():
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_parameters_are_keyword_only_and_few(classifier):
     parameters = inspect.signature(classifier).parameters
-    assert set(parameters) == SHARED | OWN.get(classifier.__name__, set())
+    of_family = {"init"} if classifier in LOGISTIC else {"max_features"}
+    assert set(parameters) == SHARED | of_family | OWN.get(classifier.__name__, set())
     assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
     with pytest.raises(TypeError, match="n_estimator"):
         classifier(n_estimator=3)
@@ -58,12 +75,11 @@ def test_parameters_are_keyword_only_and_few(classifier):
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_fit_signature(classifier):
-    assert list(inspect.signature(classifier().fit).parameters) == [
-        "X", "y", "sample_weight", "X_val", "y_val", "sample_weight_val",
-    ]  # fmt: skip
+    own = ["costs"] if classifier is edgewise.SoftmaxBoostClassifier else []
+    assert list(inspect.signature(classifier().fit).parameters) == FIT + own
 
 
-@pytest.mark.parametrize("classifier", CLASSIFIERS)
+@pytest.mark.parametrize("classifier", EVERY_CLASSIFIER)
 def test_public_names_are_documented(classifier):
     assert inspect.getdoc(classifier)
     for name, member in inspect.getmembers(classifier, inspect.isfunction):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
-from support import VARIANTS, assert_same_model, table, uneven_weights
+from support import VARIANTS, assert_same_model, table, training_loss, uneven_weights
 
 from edgewise import (
     ABCMARTClassifier,
@@ -35,14 +35,20 @@ def test_two_fits_are_one(make, k, m, K):
     np.testing.assert_array_equal(twice.predict_proba(X), once.predict_proba(X))
 
 
-@pytest.mark.parametrize("init", ["prior", "zero"])
-def test_missing_values_and_weights(make, init, seed):
+def test_init(make_logistic):
+    X, y = table(0, n=100, K=3)
+    once = make_logistic(n_estimators=5, init="zero").fit(X, y)
+    twice = make_logistic(n_estimators=2, init="zero", warm_start=True).fit(X, y)
+    assert_same_model(twice.set_params(n_estimators=5).fit(X, y).model_, once.model_)
+
+
+def test_missing_values_and_weights(make, seed):
     X, y = table(seed, n=150, K=3, missing=0.25)
     X[::17, 0] = np.inf
     w = uneven_weights(seed, len(y))
     w[::11] = 0.0
     w[::13] *= 1e-9  # too light to count
-    settings = {"init": init, "class_weight": {0: 1.0, 1: 3.0, 2: 0.5}, "max_bins": 30}
+    settings = {"class_weight": {0: 1.0, 1: 3.0, 2: 0.5}, "max_bins": 30}
     once = make(n_estimators=7, **settings).fit(X, y, sample_weight=w)
     steps = make(n_estimators=1, warm_start=True, **settings)
     for n_estimators in (1, 2, 4, 7):
@@ -71,10 +77,13 @@ def test_threads_may_change_between_the_fits(make, n_jobs):
 def test_no_more_rounds_change_nothing(make):
     X, y = table(2, n=80, K=3)
     model = make(warm_start=True).fit(X, y)
-    before = model.model_
+    before, history = model.model_, model.history_
     model.fit(X, y)
     assert_same_model(model.model_, before)
     assert len(model.history_["loss"]) == model.n_iter_ == 6
+    same_history(model.history_, history)
+    model.set_params(n_estimators=9).fit(X, y)
+    assert_same_model(model.model_, make(n_estimators=9).fit(X, y).model_)
 
 
 def test_without_warm_start_a_fit_begins_anew(make):
@@ -83,6 +92,10 @@ def test_without_warm_start_a_fit_begins_anew(make):
     assert_same_model(model.fit(X, y).model_, make().fit(X, y).model_)
 
 
+ENDING = {name: make for name, make in VARIANTS.items() if not name.startswith("softmax")}
+
+
+@pytest.mark.parametrize("make", ENDING.values(), ids=ENDING)
 def test_finished_models_stay_finished(make):
     """Where nothing is left to learn, rounds that are asked for later add nothing either."""
     X = np.arange(40.0).reshape(-1, 1)
@@ -92,6 +105,7 @@ def test_finished_models_stay_finished(make):
     twice = make(n_estimators=40, learning_rate=1.0, warm_start=True).fit(X, y)
     twice.set_params(n_estimators=60).fit(X, y)
     assert_same_model(twice.model_, once.model_)
+    assert twice.stop_reason_ == once.stop_reason_ != "all rounds done"
 
 
 def test_other_rows_may_follow(make):
@@ -103,8 +117,8 @@ def test_other_rows_may_follow(make):
     model.set_params(n_estimators=6).fit(X, y)
     assert model.n_iter_ == 6
     assert_same_model(model.model_.first_rounds(3), first)
-    losses = -np.log(model.predict_proba(X)[np.arange(len(y)), y])
-    assert model.history_["loss"][-1] == pytest.approx(losses.mean(), abs=1e-11)
+    loss = training_loss(model, X, y, np.ones(len(y)))
+    assert model.history_["loss"][-1] == pytest.approx(loss, abs=1e-11)
 
 
 # --- what cannot be continued -----------------------------------------------------------------

@@ -13,6 +13,8 @@ import numpy as np
 
 from ._tree import Array, Split, Table, Tree, best_first, snapped
 
+ROUNDING = 1e-9  # class weights nearer than this are ties
+
 
 def purity(P: Array) -> Array:
     """sum_c P_c^2 / P along the first axis: the weight minus the Gini impurity."""
@@ -54,4 +56,7 @@ def grow(
 
 def classes(tree: Tree, X: Array) -> Array:
     """The class of the largest weight in each row's leaf, (n,); ties go to the lowest class."""
-    return np.asarray(tree.predict(X).argmax(axis=1))
+    weights = tree.predict(X)  # (n, C)
+    return np.asarray(
+        (weights >= (1 - ROUNDING) * weights.max(axis=1, keepdims=True)).argmax(axis=1)
+    )

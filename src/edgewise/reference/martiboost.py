@@ -18,6 +18,9 @@ import numpy as np
 from . import _gini_tree
 from ._tree import Array, Table, Tree
 
+# Shares below it count as none: rounding sends no row where the next node would amplify it.
+NEGLIGIBLE = 1e-9
+
 
 class MartiNode(NamedTuple):
     tree: Tree | None  # None: frozen; a row that comes here has reached its end
@@ -73,19 +76,21 @@ def majority(rights: Any, steps: int) -> Array:
 
 
 def train_node(table: Table, y: Array, w: Array, limits: tuple[Any, ...], vote: Any) -> MartiNode:
-    """The weak learner on rows of weights w; where a class is missing, the node is frozen.
+    """The weak learner on rows of weights w; where a class (nearly) lacks, the node is frozen.
 
     A node that no row reaches gives the class 1 its `vote`: the majority of the steps so far.
     """
     sides = w[:, None] * np.eye(2)[y]  # (n, 2)
     of_class = sides.sum(axis=0)
-    if not of_class.all():
-        label = float(of_class[1] > 0) if of_class.any() else float(vote)
+    if of_class.min() <= NEGLIGIBLE * of_class.sum():
+        label = float(of_class[1] > of_class[0]) if of_class.any() else float(vote)
         return MartiNode(None, np.array([label, label]))
     balanced = sides / (2 * of_class)
     tree = _gini_tree.grow(table, balanced, *limits)
     said = _gini_tree.classes(tree, table.X)
     ones = balanced[said == 1].sum()  # how often it says 1
+    if abs(ones - 0.5) < NEGLIGIBLE:
+        ones = 0.5
     right = [1 - 1 / (2 * max(1 - ones, 0.5)), 1 / (2 * max(ones, 0.5))]
     return MartiNode(tree, np.array(right))
 
