@@ -58,6 +58,24 @@ def table(seed, n=120, K=3, d=4, *, missing=0.0, levels=None, noise=0.3):
     return X, y
 
 
+def nominal_table(seed, n=120, K=3, d=3, *, levels=6, missing=0.0, noise=0.3):
+    """X (n, d) of codes without an order but for the last column, and labels y of K classes.
+
+    The codes are whole numbers, not consecutive and in part negative; a class belongs to them at
+    random, and to the last column, which is continuous, in its order.
+    """
+    rng = np.random.default_rng(seed)
+    number = rng.integers(levels, size=(n, d))
+    X = (7 * number - 9).astype(float)
+    X[:, -1] = rng.normal(size=n)
+    of_code = rng.integers(K, size=(d, levels))
+    y = (of_code[0, number[:, 0]] + of_code[1, number[:, 1]] + (X[:, -1] > 0.4)) % K
+    y = np.where(rng.random(n) < noise, rng.integers(K, size=n), y)
+    y[:K] = np.arange(K)  # every class occurs
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, y
+
+
 def uneven_weights(seed, n):
     """Weights (n,) under which no two different splits have the same gain by coincidence."""
     return np.random.default_rng([seed, 1]).uniform(0.3, 3.0, size=n)

@@ -76,7 +76,7 @@ class CategorySearch {
   }
 
  private:
-  static constexpr std::size_t kStarts = 4;  // classes whose direction is tried
+  static constexpr std::size_t kStarts = 8;  // classes whose direction is tried
 
   const Lane* place(int bin) const {
     return places_ + static_cast<std::size_t>(bin) * criterion_.lanes();

@@ -162,7 +162,7 @@ def categorical_mask(estimator: BaseEstimator) -> Relevant | None:
     elif columns.dtype.kind in "iu":
         outside = columns[(columns < 0) | (columns >= d)]
         if len(outside):
-            raise _wrong_columns(estimator, f"hold numbers from 0 to {d - 1}", outside[0])
+            raise _wrong_columns(estimator, f"hold numbers from 0 to {d - 1}", int(outside[0]))
         mask[columns] = True
     else:
         mask[_places_of_names(estimator, given)] = True

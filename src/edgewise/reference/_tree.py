@@ -9,13 +9,15 @@ rows, so one grower serves one pair of channels per tree (LogitBoost) and one pe
 leaf moves all K scores.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ._categories import best_sets, numbered
 
 Array = NDArray[Any]
 Score = Callable[[Array, Array], Array]  # sums left, right (S, 2, cuts + 1) -> (2, cuts + 1)
@@ -55,6 +57,12 @@ class Split(NamedTuple):
     threshold: float  # left iff x <= threshold; +inf parts all values from the missing ones
     missing_left: bool
     goes_left: Array  # (n_node,) of the node's training rows
+    categories: Array | None = None  # of a categorical feature: left iff x is one of them
+
+    def sends_left(self, x: Array) -> Array:
+        if self.categories is not None:
+            return np.isin(x, self.categories)
+        return np.where(np.isnan(x), self.missing_left, x <= self.threshold)
 
 
 @dataclass
@@ -74,23 +82,23 @@ class Tree(NamedTuple):
         for i, node in enumerate(self.nodes):
             if node.split:
                 rows = np.flatnonzero(at == i)
-                x = X[rows, node.split.feature]
-                left = np.where(np.isnan(x), node.split.missing_left, x <= node.split.threshold)
+                left = node.split.sends_left(X[rows, node.split.feature])
                 at[rows] = np.where(left, *node.children)
         leaves, of_row = np.unique(at, return_inverse=True)
         return np.array([self.nodes[leaf].value for leaf in leaves])[of_row]
 
 
 class Table:
-    """A table X (n, d), NaN = missing, and the cuts of its features."""
+    """A table X (n, d), NaN = missing, and the cuts of its features; some may be categorical."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, categorical: Collection[int] = ()) -> None:
         self.X = X = np.asarray(X, dtype=float)
         values = [np.unique(x[np.isfinite(x)]) for x in X.T]
         self.cuts = [v[:-1] + np.diff(v) / 2 for v in values]  # midpoints of neighbouring values
         bins = [np.searchsorted(cuts, x) for cuts, x in zip(self.cuts, X.T, strict=True)]
         missing = [len(cuts) + 1 for cuts in self.cuts]  # one bin more, the last
         self.bins = np.where(np.isnan(X), missing, np.stack(bins, axis=1))  # (n, d): cuts below x
+        self.categories = {j: numbered(X[:, j]) for j in categorical}
 
     def scores(
         self, rows: Array, stats: Array, j: int, score: Score, min_samples_leaf: int
@@ -118,17 +126,31 @@ class Table:
         `stats` (S, n_node) are what is summed on each side. Ties go to the lowest feature, then to
         missing values on the right, then to the lowest cut.
         """
-        best, best_score = (0, 0, 0), 0.0  # feature, side of the missing values, cut
+        best: tuple[int, Any] = (0, (0, 0))  # feature; side of the missing values, cut; or a set
+        best_score = 0.0
         for j in range(len(self.cuts)):
-            of_feature = self.scores(rows, stats, j, score, min_samples_leaf)
-            place = first_of_the_best(of_feature.ravel())
-            if of_feature.flat[place] > TIE * best_score:
-                best_score = of_feature.flat[place]
-                best = (j, *divmod(place, of_feature.shape[1]))
+            if j in self.categories:
+                x = self.categories[j][1][rows]
+                top, choice = best_sets(x, stats, score, min_samples_leaf, first_of_the_best)
+            else:
+                of_feature = self.scores(rows, stats, j, score, min_samples_leaf)
+                place = first_of_the_best(of_feature.ravel())
+                top, choice = of_feature.flat[place], divmod(place, of_feature.shape[1])
+            if top > TIE * best_score:
+                best_score, best = top, (j, choice)
         gain = float(best_score - unsplit)
-        return self.split(rows, gain, *best) if gain > MIN_GAIN * best_score else None
+        if gain <= MIN_GAIN * best_score:
+            return None
+        j, choice = best
+        return (self.set_split if j in self.categories else self.split)(rows, gain, j, choice)
 
-    def split(self, rows: Array, gain: float, j: int, side: int, cut: int) -> Split:
+    def set_split(self, rows: Array, gain: float, j: int, chosen: Array) -> Split:
+        values, number = self.categories[j]
+        left = np.isin(number[rows], chosen)
+        return Split(gain, j, np.nan, False, left, values[chosen])
+
+    def split(self, rows: Array, gain: float, j: int, choice: tuple[int, int]) -> Split:
+        side, cut = choice
         x, cuts = self.bins[rows, j], self.cuts[j]
         missing = len(cuts) + 1
         left = np.where(x == missing, side == 1, x <= cut)
@@ -168,9 +190,16 @@ def best_first(
 class Grower:
     """Grows regression trees on a table X (n, d), NaN = missing, with row weights w (n,)."""
 
-    def __init__(self, X: Array, w: Array, max_leaf_nodes: int, min_samples_leaf: int) -> None:
+    def __init__(
+        self,
+        X: Array,
+        w: Array,
+        max_leaf_nodes: int,
+        min_samples_leaf: int,
+        categorical: Collection[int] = (),
+    ) -> None:
         self.w, self.max_leaf_nodes, self.min_samples_leaf = w, max_leaf_nodes, min_samples_leaf
-        self.table = Table(X)
+        self.table = Table(X, categorical)
         # So coarse that sums of numbers up to 2 with whole weights are exact, in whatever order:
         # two splits that part the rows alike tie. And no Hessian becomes zero.
         self.grid = 2.0 ** np.floor(51 - np.log2(w.sum()))

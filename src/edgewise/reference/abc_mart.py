@@ -6,6 +6,7 @@ which leaves out three steps: undo a base class that was tried, keep the best on
 against every other class.
 """
 
+from collections.abc import Collection
 from typing import Any, Literal
 
 import numpy as np
@@ -52,6 +53,7 @@ def abc_mart(
     max_leaf_nodes: int = 20,
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
+    categorical: Collection[int] = (),
     init: Init = "prior",
     search: int | Literal["exhaustive"] = "exhaustive",
     gap: int = 0,
@@ -65,7 +67,7 @@ def abc_mart(
     """
     X, r, w, start = prepare(X, y, sample_weight, init)
     K = r.shape[1]
-    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf)
+    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical)
     F = np.tile(start, (len(X), 1))  # (n, K), line 1
     base, rounds, losses, bases = 0, [], [], []
     for m in range(n_estimators):  # line 2

@@ -5,6 +5,7 @@ multi-class classifiers" (COLT 2014), Appendix B, to which "line n" refers; orig
 Singer, "Improved boosting algorithms using confidence-rated predictions" (1999).
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +49,7 @@ def adaboost_mh(
     leaf_votes: LeafVotes = "stump",
     n_factors: int = 3,
     sample_weight: Any = None,
+    categorical: Collection[int] = (),
     smoothing: float | None = None,
 ) -> MHFit:
     """Fit AdaBoost.MH to labels Y (n, K) of -1 and +1, with any number of +1 per row.
@@ -58,7 +60,7 @@ def adaboost_mh(
     (the least energy, eq. 6, only if they stay binary). Weights are computed from the scores, so
     that they neither overflow nor lose their sum. One tree per class has no vote mass: NaN.
     """
-    table, Y = Table(X), np.asarray(Y, dtype=float)
+    table, Y = Table(X, categorical), np.asarray(Y, dtype=float)
     w = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     s = 0.01 / w.sum() if smoothing is None else smoothing
     options = BaseOptions(max_leaf_nodes, max_depth, min_samples_leaf, leaf_votes, n_factors)

@@ -6,6 +6,7 @@ and whose solution sums to zero. The block is a pair of classes, chosen anew in 
 and second derivatives. For two classes it is LogitBoost with Li's robust gain.
 """
 
+from collections.abc import Collection
 from typing import Any, Literal
 
 import numpy as np
@@ -70,6 +71,7 @@ def aoso_logitboost(
     max_leaf_nodes: int = 20,
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
+    categorical: Collection[int] = (),
     init: Init = "prior",
     leaf: Literal["pair", "vector"] = "pair",
 ) -> Fit:
@@ -80,7 +82,7 @@ def aoso_logitboost(
     start at the log priors unless init="zero".
     """
     X, r, w, start = prepare(X, y, sample_weight, init)
-    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf)
+    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical)
     F = np.tile(start, (len(X), 1))  # (n, K)
     rounds, losses = [], []
     for _ in range(n_estimators):

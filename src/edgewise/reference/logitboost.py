@@ -6,6 +6,7 @@ LogitBoost and adaptive base class (ABC) LogitBoost" (UAI 2010): the gain of tha
 only sums of r - p and of p (1 - p), never z, which is unstable where p nears 0 or 1.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,7 @@ def logitboost(
     max_leaf_nodes: int = 20,
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
+    categorical: Collection[int] = (),
     init: Init = "prior",
 ) -> Fit:
     """Fit robust LogitBoost.
@@ -50,7 +52,7 @@ def logitboost(
     """
     X, r, w, start = prepare(X, y, sample_weight, init)
     K = r.shape[1]
-    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf)
+    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical)
     F = np.tile(start, (len(X), 1))  # (n, K)
     rounds, losses = [], []
     for _ in range(n_estimators):

@@ -5,6 +5,7 @@ Friedman, "Greedy function approximation" (2001), Algorithm 6. First derivatives
 structure, second derivatives set its leaf values. Comments "line n" refer to the slide.
 """
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ def mart(
     max_leaf_nodes: int = 20,
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
+    categorical: Collection[int] = (),
     init: Init = "prior",
 ) -> Fit:
     """Fit MART.
@@ -48,7 +50,7 @@ def mart(
     """
     X, r, w, start = prepare(X, y, sample_weight, init)
     K = r.shape[1]
-    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf)
+    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical)
     F = np.tile(start, (len(X), 1))  # (n, K), line 1
     rounds, losses = [], []
     for _ in range(n_estimators):  # line 2

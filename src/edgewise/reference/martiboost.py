@@ -10,6 +10,7 @@ made so by rebalancing (both classes weigh a half at its node) and randomising (
 answer is turned over so often that both answers are equally likely on the balanced rows).
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -105,6 +106,7 @@ def martiboost(
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
+    categorical: Collection[int] = (),
 ) -> MartiFit:
     """Fit MartiBoost to labels 0 and 1, layer by layer.
 
@@ -112,7 +114,7 @@ def martiboost(
     below its probability to do so: the random program of the paper. Without, every row is in all
     nodes that it may reach, with the probability to be there as its weight.
     """
-    table, y = Table(X), np.asarray(y)
+    table, y = Table(X, categorical), np.asarray(y)
     w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     limits = (max_leaf_nodes, max_depth, min_samples_leaf)
     walk, layers = Walk(len(y)), []

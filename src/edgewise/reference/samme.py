@@ -5,6 +5,7 @@ boosting" (2015), Alg. 4, whose steps the comments name, and with the ends of a 
 the weights that scikit-learn's AdaBoostClassifier has.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,7 @@ def samme(
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
+    categorical: Collection[int] = (),
 ) -> SAMMEFit:
     """Fit SAMME to labels 0 .. K-1.
 
@@ -49,7 +51,7 @@ def samme(
     is 1 - 1/K or more is dropped and ends the fit; alpha is multiplied by the learning rate. Unlike
     there, a first tree of that kind is no error but leaves all scores at zero.
     """
-    table, y = Table(X), np.asarray(y)
+    table, y = Table(X, categorical), np.asarray(y)
     indicators = np.eye(y.max() + 1)[y]  # (n, K)
     K = indicators.shape[1]
     w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)

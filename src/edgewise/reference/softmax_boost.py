@@ -7,7 +7,7 @@ round projects the gradient on K trees with outputs -1 and +1 and goes against i
 means "dearer than the average", and such labels lose score.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -71,6 +71,7 @@ def softmax_boost(
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
+    categorical: Collection[int] = (),
 ) -> SoftmaxFit:
     """Fit soft-max boosting to costs (n, K): what it costs to say k at row i.
 
@@ -82,7 +83,7 @@ def softmax_boost(
     Costs are divided by the largest difference of a row, so that they are in [0, 1] but for a
     constant. A class of which no pair has weight gets no tree.
     """
-    table, cost = Table(X), np.asarray(cost, dtype=float)
+    table, cost = Table(X, categorical), np.asarray(cost, dtype=float)
     w = np.ones(len(cost)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     share = (w / w.sum())[:, None]  # (n, 1)
     scaled = cost / (np.ptp(cost[w > 0], axis=1).max() or 1.0)
