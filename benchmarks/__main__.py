@@ -20,6 +20,7 @@ from . import (
     bench_import,
     bench_paper,
     bench_speed,
+    bench_votes,
     report,
 )
 from .datasets import DataSetMissingError
@@ -34,6 +35,7 @@ BENCHES: dict[str, ModuleType] = {
         bench_accuracy,
         bench_paper,
         bench_geist,
+        bench_votes,
     )
 }
 

@@ -235,19 +235,4 @@ Tree grow_hamming_tree(const BinnedData& data, const double* signed_weights, int
   return Grower(data, limits, evaluator, team).grow(criterion.rows, criterion.skipped);
 }
 
-std::vector<std::int32_t> hamming_histogram(const BinnedData& data, const double* signed_weights,
-                                            int n_classes, const Team& team) {
-  GrowLimits limits;
-  limits.negligible = 0.0;
-  const EdgeCriterion criterion(signed_weights, data.n_rows, n_classes, limits, team);
-  std::vector<Lane> histogram(data.n_places() * criterion.lanes());
-  const auto groups =
-      feature_groups(data, criterion.lanes(), static_cast<std::size_t>(team.size()));
-  team.each(groups.size(), [&](std::size_t g, int) {
-    criterion.add_dense(data, groups[g], criterion.rows.data(), criterion.rows.size(),
-                        histogram.data());
-  });
-  return histogram;
-}
-
 }  // namespace edgewise

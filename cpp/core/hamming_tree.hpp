@@ -17,8 +17,4 @@ namespace edgewise {
 Tree grow_hamming_tree(const BinnedData& data, const double* signed_weights, int n_classes,
                        const GrowLimits& limits, const Team& team);
 
-// The kernel alone, for benchmarks and tests: histogram of all rows, (n_places, lanes).
-std::vector<std::int32_t> hamming_histogram(const BinnedData& data, const double* signed_weights,
-                                            int n_classes, const Team& team);
-
 }  // namespace edgewise
