@@ -47,7 +47,7 @@ from ._voting import DOC, VotingBooster
 FAULTLESS = "a base classifier makes no errors"
 START_SHARPNESS = 10.0  # where there is nothing to find it with
 HELD_OUT = 0.2  # share of the rows that the sharpness is found on
-SHORT = 50  # rounds of the fit that it is found with
+SHORT = 30  # rounds of the fit that it is found with
 
 
 class SAMMEEngine:
