@@ -22,7 +22,7 @@ def minus_log_loss(proba, weights=None):
     return -log_loss(Y_VAL, proba, sample_weight=weights)
 
 
-# Not SAMME, which scales its probabilities when the fit is over: it watches others than it predicts.
+# Not SAMME, which scales its probabilities when the fit is over.
 STAGED = {name: make for name, make in VARIANTS.items() if name != "samme"}
 staged = pytest.mark.parametrize("make", STAGED.values(), ids=STAGED)
 

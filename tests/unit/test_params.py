@@ -46,7 +46,7 @@ OWN = {
     "max_features": ([0, -1, 0.0, 1.5, "sqrt", True], ["integer", "at least 1", "None", "float"]),
     "projection": (["drawn", None, 0], ["'sampled'", "'exact'"]),
     "step": (["fixed", None, 0.1], ["'paper'", "'constant'"]),
-    "cost": ([1.0, "dear", [1, 2, 3], [[0, 1], [1]]], ["None", "matrix", "row and column per class"]),
+    "cost": ([1.0, "dear", [1, 2, 3], [[0, 1], [1]]], ["None", "matrix", "row and column"]),
     "n_layers": ([0, 5001, 2.0, None, "ten"], ["integer", "from 1 to 5000"]),
     "routing": (["drawn", None, 1], ["'expected'", "'random'"]),
     "base": (["trees", None, 3, object(), DecisionTreeClassifier], ["one of", "a classifier"]),
