@@ -107,6 +107,8 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         if costs is not None:
             labelled = labelled.with_costs(costs)
         labelled = labelled.without_weightless()
+        if continues:
+            _input.need_same_kind(labelled.y, multi_label=self.multi_label_)
         classes = self.classes_ if continues else _input.classes_of(labelled.y)
         _input.need_two_classes(classes, type(self).__name__)
         rows = labelled.encoded(classes, "y")
