@@ -23,7 +23,7 @@ from ._loop import Builder, Engine, RoundRule, Stopper, boost
 from ._model import Model, ModelBuilder, Scores
 from ._progress import Progress
 from ._threads import n_threads
-from ._validation import scorer
+from ._validation import Answers, scorer
 
 TRAINING = ("X", "y", "sample_weight")
 VALIDATION = ("X_val", "y_val", "sample_weight_val")
@@ -109,6 +109,8 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         if costs is not None:
             labelled = labelled.with_costs(costs)
         labelled = labelled.without_weightless()
+        if continues:
+            _input.need_same_kind(labelled.y, multi_label=self.multi_label_)
         classes = self.classes_ if continues else _input.classes_of(labelled.y)
         _input.need_two_classes(classes, type(self).__name__)
         rows = labelled.encoded(classes, "y")
@@ -150,6 +152,7 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                 f"The 'n_estimators' parameter of {type(self).__name__} must be at least the "
                 f"{done} rounds already fitted when warm_start=True. Got {self.n_estimators}."
             )
+        self.classes_ = classes
         start = self.model_.start if continues else self._start(rows, len(classes))
         rows = rows.without_negligible()
         engine = self._engine(rows, start)
@@ -170,7 +173,6 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         if continues:
             model = self.model_.followed_by(model)
             story = _joined(history, story)
-        self.classes_ = classes
         self.model_: Model = model
         self.history_: dict[str, NDArray[Any]] = story
         self.n_iter_: int = model.n_rounds
@@ -187,10 +189,11 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     ) -> Stopper:
         so_far = self.model_ if continues else builder.model()
         threads = engine.n_threads
+        answers = Answers(lambda F: self._link(F.copy(), threads), self._decision, self._labels)
         return Stopper(
             validation.X,
             so_far.scores(validation.X, threads),
-            scorer(self.scoring, classes, validation, lambda F: self._link(F.copy(), threads)),
+            scorer(self.scoring, classes, validation, answers),
             self.n_iter_no_change,
             threads,
         )

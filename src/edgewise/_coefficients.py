@@ -83,10 +83,15 @@ KINDS: dict[str, Callable[[Array, Array, float], Coefficients]] = {
 
 def terminal_stumps(tree: Tree) -> NDArray[np.intp]:
     """The stump above each leaf, numbered from 0: leaves of one stump share its vote vector."""
-    inner, leaves = np.flatnonzero(tree.feature >= 0), np.flatnonzero(tree.feature < 0)
-    parent = np.zeros(len(tree.feature), dtype=np.intp)
-    parent[tree.left[inner]] = parent[tree.left[inner] + 1] = inner
-    stumps: NDArray[np.intp] = np.unique(parent[leaves], return_inverse=True)[1]
+    is_leaf = tree.feature < 0
+    inner = np.flatnonzero(~is_leaf)
+    left = tree.left[inner]
+    parent = np.zeros(len(is_leaf), dtype=np.intp)
+    parent[left] = parent[left + 1] = inner
+    above = parent[is_leaf]  # (n_leaves)
+    is_above = np.zeros(len(is_leaf), dtype=bool)
+    is_above[above] = True
+    stumps: NDArray[np.intp] = (is_above.cumsum() - 1)[above]
     return stumps
 
 
@@ -111,7 +116,7 @@ class Voted(NamedTuple):
 
 def factorised(tree: Tree, n_classes: int, kind: Kind, smoothing: float) -> Voted:
     """The outputs of a Hamming tree: alpha v_l phi(x) of the last stump above a leaf."""
-    edge, mass, sign = np.moveaxis(tree.sums.reshape(-1, 3, n_classes), 1, 0)
+    edge, mass, sign = tree.sums.reshape(-1, 3, n_classes).transpose(1, 0, 2)
     stump = terminal_stumps(tree)
     right = sum_by(stump, (mass + sign * edge) / 2)
     wrong = sum_by(stump, (mass - sign * edge) / 2)

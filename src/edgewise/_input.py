@@ -334,6 +334,16 @@ def weights(
     return np.ascontiguousarray(np.ldexp(w, -np.frexp(w.max())[1]), dtype=np.float64)
 
 
+def need_same_kind(y: NDArray[Any], *, multi_label: bool) -> None:
+    """For a warm start: one label per row as before, or an indicator matrix as before."""
+    kinds = ("a vector of labels", "an indicator matrix")
+    if (y.ndim == 2) != multi_label:
+        raise InvalidDataError(
+            f"y must be {kinds[multi_label]}, as in the fit that warm_start=True continues. Got "
+            f"{kinds[not multi_label]}."
+        )
+
+
 def need_two_classes(classes: NDArray[Any], owner: str) -> None:
     if len(classes) < 2:
         raise InvalidDataError(

@@ -95,14 +95,15 @@ class HammingTree:
 
 def root_votes(tree: Tree, n_classes: int) -> NDArray[np.float64]:
     """The vote vector (12) of the stump at the root: v_l = sign(R_l - L_l)."""
-    edge, mass = np.moveaxis(tree.sums.reshape(-1, 3, n_classes)[:, :2], 1, 0)
-    if len(edge) == 1:
+    edge, mass, _ = tree.sums.reshape(-1, 3, n_classes).transpose(1, 0, 2)
+    feature, left = tree.feature, tree.left
+    side = np.zeros(len(feature))
+    if len(side) == 1:  # the constant classifier
         return signs_of(edge[0], mass[0])
-    side = np.zeros(len(tree.feature))
-    side[tree.left[0]], side[tree.left[0] + 1] = -1, 1
-    for node in np.flatnonzero(tree.feature >= 0)[1:]:  # parents come before children
-        side[tree.left[node]] = side[tree.left[node] + 1] = side[node]
-    return signs_of(side[tree.feature < 0] @ edge, mass.sum(axis=0))
+    side[left[0]], side[left[0] + 1] = -1, 1
+    for node in np.flatnonzero(feature >= 0)[1:]:  # parents come before children
+        side[left[node]] = side[left[node] + 1] = side[node]
+    return signs_of(side[feature < 0] @ edge, mass.sum(axis=0))
 
 
 class OneVsAll:

@@ -1,7 +1,7 @@
 """Scores of a validation set from the raw scores of its rows: higher is better."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,17 +11,23 @@ from sklearn.metrics import get_scorer
 from ._input import Rows
 from ._model import Scores
 
-Link = Callable[[Scores], Scores]  # from scores to probabilities
 TINY = 1e-300  # the smallest probability whose logarithm counts
+
+
+class Answers(NamedTuple):
+    """What an estimator makes of raw scores (n, n_classes)."""
+
+    proba: Callable[[Scores], Scores]
+    decision: Callable[[Scores], Scores]
+    labels: Callable[[Scores], NDArray[Any]]
 
 
 class _Frozen(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that knows the scores of one set of rows, for scikit-learn's scorers."""
 
-    def __init__(self, classes: NDArray[Any], link: Link, multi_label: bool) -> None:
+    def __init__(self, classes: NDArray[Any], answers: Answers) -> None:
         self.classes = classes
-        self.link = link
-        self.multi_label = multi_label
+        self.answers = answers
 
     def fit(self, scores: Scores) -> "_Frozen":
         self.classes_ = self.classes
@@ -29,24 +35,20 @@ class _Frozen(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def decision_function(self, X: ArrayLike) -> Scores:
-        two_classes = len(self.classes_) == 2 and not self.multi_label
-        return self.scores_[:, 1] - self.scores_[:, 0] if two_classes else self.scores_
+        return self.answers.decision(self.scores_)
 
     def predict_proba(self, X: ArrayLike) -> Scores:
-        return self.link(self.scores_)
+        return self.answers.proba(self.scores_)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        if self.multi_label:
-            return np.asarray(self.scores_ > 0).astype(int)
-        labels: NDArray[Any] = self.classes_[self.scores_.argmax(axis=1)]
-        return labels
+        return self.answers.labels(self.scores_)
 
 
-def minus_log_loss(rows: Rows, link: Link) -> Callable[[Scores], float]:
+def minus_log_loss(rows: Rows, answers: Answers) -> Callable[[Scores], float]:
     """The mean logarithm of the probability of what is right: of the label, or of all labels."""
 
     def score(scores: Scores) -> float:
-        proba = np.clip(link(scores), TINY, 1.0)
+        proba = np.clip(answers.proba(scores), TINY, 1.0)
         if rows.relevant is None:
             right = proba[np.arange(len(proba)), rows.codes]
             return float(np.average(np.log(right), weights=rows.weights))
@@ -57,16 +59,15 @@ def minus_log_loss(rows: Rows, link: Link) -> Callable[[Scores], float]:
 
 
 def scorer(
-    scoring: Any, classes: NDArray[Any], rows: Rows, link: Link
+    scoring: Any, classes: NDArray[Any], rows: Rows, answers: Answers
 ) -> Callable[[Scores], float]:
     """A function from raw scores (n_val, n_classes) to a figure."""
     if scoring == "loss":
-        return minus_log_loss(rows, link)
+        return minus_log_loss(rows, answers)
     chosen = get_scorer(scoring)
-    multi_label = rows.relevant is not None
     y = rows.relevant.astype(int) if rows.relevant is not None else classes[rows.codes]
     extra = {} if rows.weights is None else {"sample_weight": rows.weights}
-    frozen = _Frozen(classes, link, multi_label)
+    frozen = _Frozen(classes, answers)
     no_features = np.zeros((len(y), 1))
 
     def by_scorer(scores: Scores) -> float:

@@ -197,8 +197,9 @@ class AdaBoostMHClassifier(VotingBooster):
         if not isinstance(self.base, str):
             check_base(self.base, self.is_categorical_, type(self).__name__)
         signs = rows.signs(len(start))
-        present, absent = initial_weights(signs, rows.shares(), self.initial_weights)
-        self._log_odds = log_odds_of_weights(signs, present, absent)
+        shares = rows.shares()
+        present, absent = initial_weights(signs, shares, self.initial_weights)
+        self._log_odds = log_odds_of_weights(signs, present, absent, shares)
         grower = self._grower(rows.X, len(start))
         weights = _core.LabelWeights(signs, present, absent, grower.n_threads)
         return MHEngine(rows.X, weights, grower)
@@ -216,15 +217,17 @@ class AdaBoostMHClassifier(VotingBooster):
         return log_p
 
 
-def log_odds_of_weights(signs: NDArray[np.int8], present: Weights, absent: Weights) -> float:
+def log_odds_of_weights(
+    signs: NDArray[np.int8], present: Weights, absent: Weights, shares: Weights
+) -> float:
     """log(w+ / w-), of the mean initial weights of a present and of an absent label.
 
-    Sums are exactly rounded: the order of the rows does not matter.
+    A row counts by its share. Sums are exactly rounded: the order of the rows does not matter.
     """
     n_present = (signs > 0).sum(axis=1)  # (n)
     n_absent = signs.shape[1] - n_present
     if not (n_present.any() and n_absent.any()):
         return 0.0
-    plus = math.fsum(present * n_present) / n_present.sum()
-    minus = math.fsum(absent * n_absent) / n_absent.sum()
+    plus = math.fsum(present * n_present) / math.fsum(shares * n_present)
+    minus = math.fsum(absent * n_absent) / math.fsum(shares * n_absent)
     return math.log(plus / minus)

@@ -255,8 +255,8 @@ def test_max_depth(make_trees, gappy, max_depth):
 @pytest.mark.parametrize("min_samples_leaf", [1, 2, 10, 40, 75, 76])
 def test_min_samples_leaf(make_trees, gappy, min_samples_leaf):
     X, y = gappy
-    options = {"max_leaf_nodes": None, "n_estimators": 2}
-    model = make_trees(min_samples_leaf=min_samples_leaf, **options).fit(X, y)
+    limits = {"min_samples_leaf": min_samples_leaf, "max_leaf_nodes": None}
+    model = make_trees(n_estimators=2, **limits).fit(X, y)
     n_trees = len(model.model_.width)
     leaves = np.zeros((len(X), n_trees), dtype=np.int32)
     model.model_.forest.apply(X, 0, n_trees, leaves, 1)
