@@ -27,6 +27,7 @@ class Loss(ABC):
     """phi and its first two derivatives, for arrays of margins."""
 
     name: str
+    noise: float = 0.0  # error of the slope in units of phi, beyond rounding
 
     @abstractmethod
     def value(self, x: Reals) -> Reals:
@@ -174,6 +175,7 @@ class CustomLoss(Loss):
         name: str = "custom",
     ) -> None:
         self.name = name
+        self.noise = 2.0**-52 / _STEP if slope is None else 0.0
         self._phi, self._slope, self._curvature = phi, slope, curvature
         _check(self)
 

@@ -80,12 +80,10 @@ class Walk:
         """Computes the Newton step here, and what rounding may make of it."""
         gradient = self.pairs.gradient(self.beta, self.loss)
         hessian = self.pairs.hessian(self.beta, self.loss)
-        x = self.pairs.V @ self.beta
-        weight = self.pairs.m @ abs(self.loss.slope(x)) + self.pairs.n @ abs(self.loss.slope(-x))
         inverse = _inverse(hessian, self.basis)
         self.step = -inverse @ gradient
         self.descent = float(gradient @ self.step)
-        self.blur = _ROUNDING * float(weight * abs(inverse).max())
+        self.blur = _gradient_error(self.pairs, self.beta, self.loss) * float(abs(inverse).max())
 
     @property
     def distance(self) -> float:
@@ -122,6 +120,13 @@ def row_space(rows: Reals, rank: int) -> Reals | None:
         return None
     basis: Reals = np.linalg.eigh(rows.T @ rows)[1][:, -rank:]
     return basis
+
+
+def _gradient_error(pairs: Pairs, beta: Reals, loss: Loss) -> float:
+    """How far rounding, and differences where they stand in for slopes, may move the gradient."""
+    x = pairs.V @ beta
+    slopes = pairs.m @ abs(loss.slope(x)) + pairs.n @ abs(loss.slope(-x))
+    return _ROUNDING * float(slopes) + 16.0 * loss.noise * pairs.risk(beta, loss)
 
 
 def _inverse(hessian: Reals, basis: Reals | None) -> Reals:

@@ -45,6 +45,7 @@ __all__ = [
     "Trace",
     "TruthTable",
     "ZeroOneMinimum",
+    "loss_of",
 ]
 
 _MAX_ITER = {"newton": 200, "relaxation": 20_000}
