@@ -41,6 +41,10 @@ class Loss(ABC):
     def curvature(self, x: Reals) -> Reals:
         """phi''(x)"""
 
+    def derivatives(self, x: Reals) -> tuple[Reals, Reals, Reals]:
+        """phi(x), phi'(x) and phi''(x) at once."""
+        return self.value(x), self.slope(x), self.curvature(x)
+
     def link(self, score: Reals) -> Reals:
         """The probability of the label +1 for which `score` is the best score.
 
@@ -110,6 +114,10 @@ class ExponentialLoss(Loss):
 
     def curvature(self, x: Reals) -> Reals:
         return np.exp(-x)
+
+    def derivatives(self, x: Reals) -> tuple[Reals, Reals, Reals]:
+        weight = np.exp(-x)
+        return weight, -weight, weight
 
     def link(self, score: Reals) -> Reals:
         return np.asarray(expit(2.0 * score))

@@ -78,12 +78,13 @@ class Walk:
 
     def look(self) -> None:
         """Computes the Newton step here, and what rounding may make of it."""
-        gradient = self.pairs.gradient(self.beta, self.loss)
-        hessian = self.pairs.hessian(self.beta, self.loss)
-        inverse = _inverse(hessian, self.basis)
-        self.step = -inverse @ gradient
-        self.descent = float(gradient @ self.step)
-        self.blur = _gradient_error(self.pairs, self.beta, self.loss) * float(abs(inverse).max())
+        here = self.pairs.expansion(self.beta, self.loss)
+        inverse = _inverse(here.hessian, self.basis)
+        self.step = -inverse @ here.gradient
+        self.descent = float(here.gradient @ self.step)
+        # How far rounding, and differences where they stand in for slopes, may move the gradient.
+        error = _ROUNDING * here.slopes + 16.0 * self.loss.noise * here.risk
+        self.blur = error * float(abs(inverse).max())
 
     @property
     def distance(self) -> float:
@@ -120,13 +121,6 @@ def row_space(rows: Reals, rank: int) -> Reals | None:
         return None
     basis: Reals = np.linalg.eigh(rows.T @ rows)[1][:, -rank:]
     return basis
-
-
-def _gradient_error(pairs: Pairs, beta: Reals, loss: Loss) -> float:
-    """How far rounding, and differences where they stand in for slopes, may move the gradient."""
-    x = pairs.V @ beta
-    slopes = pairs.m @ abs(loss.slope(x)) + pairs.n @ abs(loss.slope(-x))
-    return _ROUNDING * float(slopes) + 16.0 * loss.noise * pairs.risk(beta, loss)
 
 
 def _inverse(hessian: Reals, basis: Reals | None) -> Reals:
