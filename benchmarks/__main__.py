@@ -20,6 +20,7 @@ from . import (
     bench_import,
     bench_paper,
     bench_speed,
+    bench_truth_table,
     bench_votes,
     report,
 )
@@ -36,6 +37,7 @@ BENCHES: dict[str, ModuleType] = {
         bench_paper,
         bench_geist,
         bench_votes,
+        bench_truth_table,
     )
 }
 
@@ -50,6 +52,7 @@ DEFINING = (
     "peer_rounds",
     "peer_leaves",
     "layers",
+    "predictions",
 )
 
 

@@ -40,12 +40,12 @@ STAND_INS = {
     "satimage": "keel:satimage",
     "usps": "keel:texture",
     "isolet": "keel:segment",
+    "vowel": "keel:vowel",
     "covertype": "synthetic-100000-54-7",
     "mnist": "synthetic-20000-400-10",
     "dna": "keel:splice",
     "segment": "keel:segment",
     "splice": "keel:splice",
-    "vowel": "keel:vowel",
 }
 
 # KEEL's sets of more than two classes, without those the benchmarks judge by
@@ -175,7 +175,11 @@ def _as_numbers(column: NDArray[np.generic]) -> NDArray[np.float32]:
 def _sklearn(name: str) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     import sklearn.datasets
 
-    loaders = {"iris": sklearn.datasets.load_iris, "wine": sklearn.datasets.load_wine}
+    loaders = {
+        "breast_cancer": sklearn.datasets.load_breast_cancer,
+        "iris": sklearn.datasets.load_iris,
+        "wine": sklearn.datasets.load_wine,
+    }
     if name not in loaders:
         raise DataSetMissingError(f"data set 'sklearn:{name}': allowed are {', '.join(loaders)}")
     X, y = loaders[name](return_X_y=True)

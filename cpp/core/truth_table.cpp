@@ -149,12 +149,23 @@ Entries<T> by_sorting(const Answers& a, const Amount& amount, const Team& team) 
   return entries;
 }
 
-// Counters where those of all threads together take no more room than the sorted entries would.
+// Counters are faster as long as there are not many more of them than examples.
 template <class T, class Amount>
 Entries<T> entries_of(const Answers& a, const Amount& amount, const Team& team) {
   const auto threads = static_cast<std::size_t>(team.size());
-  const bool few = a.n_classifiers <= kMostCounters && (threads << a.n_classifiers) <= a.n_rows;
+  const bool few = a.n_classifiers <= kMostCounters && (threads << a.n_classifiers) <= 4 * a.n_rows;
   return few ? by_counters<T>(a, amount, team) : by_sorting<T>(a, amount, team);
+}
+
+// floor(weight * 2^shift), for finite weights that are not negative.
+Wide scaled(double weight, int shift) {
+  const auto bits = std::bit_cast<std::uint64_t>(weight);
+  const int exponent = static_cast<int>(bits >> 52);
+  const std::uint64_t fraction = bits & ((std::uint64_t{1} << 52) - 1);
+  const std::uint64_t mantissa = exponent > 0 ? fraction | (std::uint64_t{1} << 52) : fraction;
+  const int by = std::max(exponent, 1) - 1075 + shift;
+  if (by >= 0) return static_cast<Wide>(mantissa) << by;
+  return by > -64 ? mantissa >> -by : 0;
 }
 
 template <class T, class Out, class Convert>
@@ -180,9 +191,7 @@ Cells<double> tabulate_weighted(const Answers& answers, std::span<const double> 
   const double heaviest = weights.empty() ? 0.0 : *std::max_element(weights.begin(), weights.end());
   if (heaviest == 0.0) return {};
   const int shift = kWeightBits - 1 - std::ilogb(heaviest);
-  const auto amount = [&](std::size_t row) {
-    return static_cast<Wide>(std::ldexp(weights[row], shift));
-  };
+  const auto amount = [&](std::size_t row) { return scaled(weights[row], shift); };
   const auto entries = entries_of<Wide>(answers, amount, team);
   return cells_of<Wide, double>(
       entries, [&](Wide sum) { return std::ldexp(static_cast<double>(sum), -shift); });

@@ -27,6 +27,7 @@ class Loss(ABC):
     """phi and its first two derivatives, for arrays of margins."""
 
     name: str
+    noise: float = 0.0  # error of the slope in units of phi, beyond rounding
 
     @abstractmethod
     def value(self, x: Reals) -> Reals:
@@ -39,6 +40,10 @@ class Loss(ABC):
     @abstractmethod
     def curvature(self, x: Reals) -> Reals:
         """phi''(x)"""
+
+    def derivatives(self, x: Reals) -> tuple[Reals, Reals, Reals]:
+        """phi(x), phi'(x) and phi''(x) at once."""
+        return self.value(x), self.slope(x), self.curvature(x)
 
     def link(self, score: Reals) -> Reals:
         """The probability of the label +1 for which `score` is the best score.
@@ -110,6 +115,10 @@ class ExponentialLoss(Loss):
     def curvature(self, x: Reals) -> Reals:
         return np.exp(-x)
 
+    def derivatives(self, x: Reals) -> tuple[Reals, Reals, Reals]:
+        weight = np.exp(-x)
+        return weight, -weight, weight
+
     def link(self, score: Reals) -> Reals:
         return np.asarray(expit(2.0 * score))
 
@@ -174,6 +183,7 @@ class CustomLoss(Loss):
         name: str = "custom",
     ) -> None:
         self.name = name
+        self.noise = 2.0**-52 / _STEP if slope is None else 0.0
         self._phi, self._slope, self._curvature = phi, slope, curvature
         _check(self)
 

@@ -78,14 +78,13 @@ class Walk:
 
     def look(self) -> None:
         """Computes the Newton step here, and what rounding may make of it."""
-        gradient = self.pairs.gradient(self.beta, self.loss)
-        hessian = self.pairs.hessian(self.beta, self.loss)
-        x = self.pairs.V @ self.beta
-        weight = self.pairs.m @ abs(self.loss.slope(x)) + self.pairs.n @ abs(self.loss.slope(-x))
-        inverse = _inverse(hessian, self.basis)
-        self.step = -inverse @ gradient
-        self.descent = float(gradient @ self.step)
-        self.blur = _ROUNDING * float(weight * abs(inverse).max())
+        here = self.pairs.expansion(self.beta, self.loss)
+        inverse = _inverse(here.hessian, self.basis)
+        self.step = -inverse @ here.gradient
+        self.descent = float(here.gradient @ self.step)
+        # How far rounding, and differences where they stand in for slopes, may move the gradient.
+        error = _ROUNDING * here.slopes + 16.0 * self.loss.noise * here.risk
+        self.blur = error * float(abs(inverse).max())
 
     @property
     def distance(self) -> float:

@@ -15,6 +15,15 @@ from ._losses import Loss
 Reals = NDArray[np.float64]
 
 
+class Expansion(NamedTuple):
+    """Risk, gradient and Hessian, and the sum of the absolute slopes of all examples."""
+
+    risk: float
+    gradient: Reals
+    hessian: Reals
+    slopes: float
+
+
 class Pairs(NamedTuple):
     """Occupied pairs of cells."""
 
@@ -40,15 +49,23 @@ class Pairs(NamedTuple):
             return float(self.m @ loss.value(x) + self.n @ loss.value(-x))
 
     def gradient(self, beta: Reals, loss: Loss) -> Reals:
-        x = self.V @ beta
-        slope: Reals = (self.m * loss.slope(x) - self.n * loss.slope(-x)) @ self.V
-        return slope
+        return self.expansion(beta, loss).gradient
 
     def hessian(self, beta: Reals, loss: Loss) -> Reals:
+        return self.expansion(beta, loss).hessian
+
+    def expansion(self, beta: Reals, loss: Loss) -> "Expansion":
+        """The risk near beta to second order."""
         x = self.V @ beta
-        bend = self.m * loss.curvature(x) + self.n * loss.curvature(-x)
-        hessian: Reals = (self.V * bend[:, None]).T @ self.V
-        return hessian
+        value, slope, bend = loss.derivatives(x)
+        opposite_value, opposite_slope, opposite_bend = loss.derivatives(-x)
+        right, wrong = self.m * slope, self.n * opposite_slope
+        return Expansion(
+            risk=float(self.m @ value + self.n @ opposite_value),
+            gradient=(right - wrong) @ self.V,
+            hessian=(self.V * (self.m * bend + self.n * opposite_bend)[:, None]).T @ self.V,
+            slopes=-float(right.sum() + wrong.sum()),
+        )
 
 
 def pair_up(patterns: NDArray[np.int8], weights: NDArray[np.float64]) -> Pairs:

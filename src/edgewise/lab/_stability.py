@@ -92,10 +92,12 @@ class Perturbed:
         self.X = pairs.V @ beta
         self.x = np.concatenate([self.X, -self.X])
         inverse = np.linalg.inv(pairs.hessian(beta, loss))
-        u = pairs.V @ inverse @ pairs.V.T
-        self.u = np.hstack([u, -u])  # (n_pairs, n_cells)
-        self.effect = -self.u * loss.slope(self.x)  # of delta on the margins, to first order
-        self.order = np.argsort(-self.effect, axis=1, kind="stable")
+        u = pairs.V @ inverse @ pairs.V.T  # u_ls for s = V_0, V_1, ...; for -V_0, ... it is -u
+        self.plus, self.minus = np.maximum(u, 0.0), np.maximum(-u, 0.0)
+        effect = -np.hstack([u, -u]) * loss.slope(self.x)  # of delta on the margins
+        order = np.argsort(-effect, axis=1, kind="stable")
+        self.effect = np.take_along_axis(effect, order, axis=1)  # (n_pairs, n_cells), descending
+        self.p_sorted, self.changeable_sorted = self.p[order], changeable[order]
         self.off = abs(pairs.V @ inverse @ pairs.gradient(beta, loss))  # beta is not exact
 
     def room(self, kappa: float) -> tuple[Reals, Reals]:
@@ -103,14 +105,16 @@ class Perturbed:
         up = kappa * self.changeable
         return np.asarray(np.minimum(up, self.p)), np.asarray(up, dtype=np.float64)
 
-    def extremes(self, kappa: float) -> tuple[Reals, Reals]:
-        """The least and the largest first-order change of every margin over D(kappa)."""
-        down, up = self.room(kappa)
-        sorted_effect = np.take_along_axis(self.effect, self.order, axis=1)
-        rising = _fill(down[self.order], up[self.order])
-        backwards = self.order[:, ::-1]
-        falling = _fill(down[backwards], up[backwards])[:, ::-1]
-        return (sorted_effect * falling).sum(axis=1), (sorted_effect * rising).sum(axis=1)
+    def extremes(self, kappa: float | Reals) -> tuple[Reals, Reals]:
+        """The least and the largest first-order change of every margin over D(kappa).
+
+        kappa may be one for all pairs, or one for each as a column.
+        """
+        up = np.asarray(kappa * self.changeable_sorted, dtype=np.float64)
+        down = np.minimum(up, self.p_sorted)
+        rising = _fill(down, up)
+        falling = _fill(down[:, ::-1], up[:, ::-1])[:, ::-1]
+        return _row_sums(self.effect, falling), _row_sums(self.effect, rising)
 
     def best_change(self, effect: Reals, kappa: float) -> Reals:
         """The delta in D(kappa) with the largest effect (n_cells)."""
@@ -128,6 +132,11 @@ def _fill(down: Reals, up: Reals) -> Reals:
     filled = np.clip(down.sum(axis=-1, keepdims=True) - before, 0.0, capacity)
     change: Reals = filled - down
     return change
+
+
+def _row_sums(a: Reals, b: Reals) -> Reals:
+    sums: Reals = np.einsum("lc,lc->l", a, b)
+    return sums
 
 
 # --- lower bound ---------------------------------------------------------------------------------
@@ -161,12 +170,16 @@ def _image(
     at = loss.slope(x)
     swing = np.maximum(at - loss.slope(x - down), loss.slope(x + up) - at)
     low, high = loss.remainder(x, down, up)
-    shared = abs(table.u) @ (kappa * table.changeable * swing)
-    p_low, p_high = table.p * low, table.p * high  # (n_cells), p_low <= 0 <= p_high
-    plus, minus = np.maximum(table.u, 0.0), np.maximum(-table.u, 0.0)
-    fall = start[0] + shared + plus @ p_high - minus @ p_low
-    rise = start[1] + shared + minus @ p_high - plus @ p_low
-    return fall * (1 + _SAFETY), rise * (1 + _SAFETY)
+    (low_v, low_opposite), (high_v, high_opposite) = (
+        np.split(table.p * low, 2),
+        np.split(table.p * high, 2),
+    )
+    shared = np.add(*np.split(kappa * table.changeable * swing, 2))
+    rise = table.plus @ (shared - low_v + high_opposite)
+    rise += table.minus @ (shared - low_opposite + high_v)
+    fall = table.plus @ (shared + high_v - low_opposite)
+    fall += table.minus @ (shared + high_opposite - low_v)
+    return (start[0] + fall) * (1 + _SAFETY), (start[1] + rise) * (1 + _SAFETY)
 
 
 def _keeps_signs(table: Perturbed, box: tuple[Reals, Reals]) -> bool:
@@ -176,11 +189,11 @@ def _keeps_signs(table: Perturbed, box: tuple[Reals, Reals]) -> bool:
 
 def lower_bound(table: Perturbed, high: float) -> float:
     """The largest kappa below `high` that is certified, to 0.1 %; 0 if none is."""
-    low = high
-    while low > 1e-12 * high and not is_stable(table, low):
+    low, least = high, 1e-12 * high
+    while not is_stable(table, low):
         high, low = low, low / 4
-    if low <= 1e-12 * high:
-        return 0.0
+        if low < least:
+            return 0.0
     while high - low > 1e-3 * low:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if is_stable(table, middle) else (low, middle)
@@ -188,25 +201,20 @@ def lower_bound(table: Perturbed, high: float) -> float:
 
 
 def first_order(table: Perturbed) -> Reals:
-    """For each pair the kappa at which its margin's first-order change reaches zero."""
-    low, high = np.zeros(len(table.X)), np.ones(len(table.X))
-    for _ in range(30):
-        middle = 0.5 * (low + high)
-        reached = _reaches_zero(table, middle)
-        low, high = np.where(reached, low, middle), np.where(reached, middle, high)
-    return high
+    """For each pair the kappa, at most 1, at which its first-order change reaches zero.
 
-
-def _reaches_zero(table: Perturbed, kappa: Reals) -> NDArray[np.bool_]:
-    """For each pair and its own kappa."""
-    up = kappa[:, None] * table.changeable
-    down = np.minimum(up, table.p)
-    towards_zero = np.where((table.X > 0)[:, None], table.order[:, ::-1], table.order)
-    effect = np.take_along_axis(table.effect, towards_zero, axis=1)
-    delta = _fill(
-        np.take_along_axis(down, towards_zero, axis=1), np.take_along_axis(up, towards_zero, axis=1)
-    )
-    return np.asarray(abs((effect * delta).sum(axis=1)) >= abs(table.X))
+    The change is a concave function f of kappa with f(0) = 0, so kappa |X| / f(kappa) approaches
+    the solution from below, and is the solution where f is linear.
+    """
+    size = abs(table.X)
+    kappa = np.full(len(size), 1e-9)
+    for _ in range(50):
+        least, most = table.extremes(kappa[:, None])
+        reached = np.maximum(np.where(table.X > 0, -least, most), 1e-300)
+        before, kappa = kappa, np.minimum(kappa * size / reached, 1.0)
+        if (abs(kappa - before) <= 1e-6 * kappa).all():
+            break
+    return kappa
 
 
 # --- upper bound ---------------------------------------------------------------------------------

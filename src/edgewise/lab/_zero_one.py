@@ -175,7 +175,8 @@ def _off_ties(found: ZeroOneMinimum, undecided: Reals) -> Reals:
         return found.beta
     tilt = np.sqrt(np.arange(2.0, len(found.beta) + 2.0)) % 1.0 + 0.1  # no sign sum of it is zero
     room = float((found.halfspaces @ found.beta).min()) if len(found.halfspaces) else 1.0
-    return np.asarray(found.beta + 0.5 * room / tilt.sum() * tilt)
+    beta: Reals = found.beta + 0.5 * room / tilt.sum() * tilt
+    return beta
 
 
 def _centre(rows: Reals, start: Reals) -> Reals:

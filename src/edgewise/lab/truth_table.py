@@ -30,6 +30,7 @@ from ._losses import CustomLoss, ExponentialLoss, LogisticLoss, Loss, loss_of
 from ._minimise import Minimum, Trace, minimise
 from ._pairs import Pairs, Reals, pair_up
 from ._stability import Stability, Support
+from ._table_plots import ThreeClassifierDisplay
 from ._zero_one import ZeroOneMinimum
 
 __all__ = [
@@ -42,9 +43,11 @@ __all__ = [
     "Minimum",
     "Pairs",
     "Stability",
+    "ThreeClassifierDisplay",
     "Trace",
     "TruthTable",
     "ZeroOneMinimum",
+    "loss_of",
 ]
 
 _MAX_ITER = {"newton": 200, "relaxation": 20_000}

@@ -53,6 +53,18 @@ def test_weights_are_summed_as_if_exactly(M, seed):
     assert as_dict(table) == expected  # rounded once, like fsum
 
 
+def test_weights_far_apart():
+    """A weight is rounded to 2^-86 of the heaviest; what is left of the least ones is nothing."""
+    H = np.array([[1, 1], [1, 1], [1, 1], [1, -1], [-1, -1]], dtype=np.int8)
+    weights = [1.0, 2.0**-52, 2.0**-53, 5e-324, 2.0**-80 * 1.5]
+    table = TruthTable.from_predictions(np.ones(5, dtype=np.int8), H, weights)
+    assert as_dict(table) == {(1, 1): 1.0 + 2.0**-51, (-1, -1): 2.0**-80 * 1.5}  # to even
+    tiny = TruthTable.from_predictions([1, 1], [[1], [-1]], [5e-324, 1e-323])
+    assert as_dict(tiny) == {(1,): 5e-324, (-1,): 1e-323}
+    huge = TruthTable.from_predictions([1, 1], [[1], [-1]], [1e308, 3e-300])
+    assert as_dict(huge) == {(1,): 1e308}
+
+
 @pytest.mark.parametrize("M", [2, 10, 18, 60])
 def test_tables_do_not_depend_on_threads_or_order(M, seed):
     y, H = answers(seed, 300_000 if M == 2 else 20_000, M)
@@ -67,8 +79,8 @@ def test_tables_do_not_depend_on_threads_or_order(M, seed):
 
 
 def test_counters_and_sorting_agree():
-    """2^20 counters are used from 2^20 examples on; below, examples are sorted."""
-    y, H = answers(0, 2**20 + 5, 20)
+    """2^20 counters are used from 2^18 examples on; fewer examples are sorted."""
+    y, H = answers(0, 2**18 + 5, 20)
     codes, counts = _core.tabulate(H, y, 1)
     halves = [
         TruthTable.from_predictions(y[part], H[part])

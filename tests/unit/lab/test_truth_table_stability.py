@@ -125,6 +125,13 @@ def test_certificates_are_refused_beyond_the_counterexample(seed):
     assert not _stability.is_stable(perturbed, found.upper * 2)
 
 
+def test_without_a_certificate_the_lower_bound_is_zero(monkeypatch):
+    monkeypatch.setattr(_stability, "is_stable", lambda table, kappa: False)
+    found = some_table(0, 3).stability()
+    assert found.lower == 0
+    assert found.upper > 0
+
+
 def test_small_margins_have_small_gaps():
     """Near a sign change everything is linear: the bounds meet."""
     cells = [[1, 1], [-1, -1], [1, -1], [-1, 1]]
@@ -156,8 +163,9 @@ def test_extremes_are_those_of_linear_programs(seed):
     )
     kappa = 0.04
     least, most = perturbed.extremes(kappa)
-    for effect, low, high in zip(perturbed.effect, least, most, strict=True):
-        bounds = [(-min(kappa, p), kappa) for p in perturbed.p]
+    rows = zip(perturbed.effect, perturbed.p_sorted, least, most, strict=True)
+    for effect, frequencies_, low, high in rows:
+        bounds = [(-min(kappa, p), kappa) for p in frequencies_]
         for sign, expected in ((1, low), (-1, -high)):
             solved = linprog(sign * effect, A_eq=[[1.0] * 8], b_eq=[0.0], bounds=bounds)
             assert solved.fun == pytest.approx(expected, abs=1e-9)
