@@ -18,7 +18,7 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
 SOURCES := pyproject.toml CMakeLists.txt \
-  $(shell find cpp src -name '*.cpp' -o -name '*.hpp' -o -name '*.py' -o -name '*.pyi' -o -name py.typed)
+  $(shell find cpp src -name '*.cpp' -o -name '*.hpp' -o -name '*.py' -o -name '*.pyi' -o -name py.typed -o -path '*/static/*')
 CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp')
 
 # Installs the package, with an extra. No build isolation: the build folder is kept, so that after a

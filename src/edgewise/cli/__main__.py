@@ -1,0 +1,5 @@
+"""python -m edgewise.cli"""
+
+from . import app
+
+app()
