@@ -12,6 +12,7 @@ from .mart import MARTClassifier
 from .martiboost import MartiBoostClassifier
 from .samme import SAMMEClassifier
 from .softmax_boost import SoftmaxBoostClassifier
+from .truth_table_classifier import TruthTableClassifier
 
 __version__ = "0.1.0"
 
@@ -30,6 +31,7 @@ __all__ = [
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
     "Suspicion",
+    "TruthTableClassifier",
     "expected_cost",
     "expected_cost_scorer",
     "minimum_cost_labels",

@@ -24,6 +24,7 @@ PUBLIC = [
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
     "Suspicion",
+    "TruthTableClassifier",
     "expected_cost",
     "expected_cost_scorer",
     "minimum_cost_labels",
@@ -56,7 +57,8 @@ def test_public_names():
 def test_every_classifier_was_found():
     names = [c.__name__ for c in EVERY_CLASSIFIER]
     assert names == [n for n in PUBLIC if n.endswith("Classifier")]
-    assert set(EVERY_CLASSIFIER) - set(CLASSIFIERS) == {edgewise.MartiBoostClassifier}
+    others = {edgewise.MartiBoostClassifier, edgewise.TruthTableClassifier}
+    assert set(EVERY_CLASSIFIER) - set(CLASSIFIERS) == others
 
 
 def test_version():
