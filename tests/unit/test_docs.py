@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support import CLASSIFIERS
+from support import CLASSIFIERS, LOGISTIC
 
 PROJECT = Path(__file__).parents[2]
 DOCS = PROJECT / "docs"
@@ -15,7 +15,11 @@ PAGES = {
     "LogitBoostClassifier": "logitboost",
     "ABCLogitBoostClassifier": "abc_logitboost",
     "AOSOLogitBoostClassifier": "aoso_logitboost",
+    "AdaBoostMHClassifier": "adaboost_mh",
+    "SAMMEClassifier": "samme",
+    "SoftmaxBoostClassifier": "softmax_boost",
 }
+LOGISTIC_ONLY = {"init"}  # on the shared page, but not a parameter of the boosters that vote
 ROW = re.compile(r"^\| `(\w+)` \| `([^`]+)` \|", re.MULTILINE)  # | `parameter` | `default` |
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 
@@ -25,6 +29,8 @@ def test_every_parameter_is_documented_with_its_default(estimator):
     shared = ROW.findall((DOCS / "parameters.md").read_text())
     own = ROW.findall((DOCS / f"{PAGES[estimator.__name__]}.md").read_text())
     written = {name: default.replace('"', "'") for name, default in [*shared, *own]}
+    if estimator not in LOGISTIC:
+        written = {name: written[name] for name in written.keys() - LOGISTIC_ONLY}
     signature = inspect.signature(estimator).parameters.values()
     assert written == {p.name: repr(p.default) for p in signature}
 
