@@ -136,7 +136,7 @@ def test_closed_form(loss, seed):
     rng = np.random.default_rng(seed)
     every = np.array([[a, b, c] for a in (1, -1) for b in (1, -1) for c in (1, -1)])
     kinds = set()
-    for _ in range(50):
+    for _ in range(80):
         counts = rng.integers(0, rng.choice([2, 5, 1000, 10**7]), size=8)
         if not counts.any():
             continue
