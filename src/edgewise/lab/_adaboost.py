@@ -6,8 +6,8 @@ every round, with epsilon the weighted error of the chosen classifier:
     alpha = log((1 - epsilon) / epsilon)
     weights of the cells in which it is wrong *= exp(alpha), then all are normalised
 
-which, up to the normalisation, is the factor epsilon / (1 - epsilon) on the right ones of the seed,
-and exp(-+ alpha/2) on right and wrong. The vote sign(sum alpha_t h_t) has coefficients
+which, up to the normalisation, is the slides' factor epsilon / (1 - epsilon) on the right ones, and
+exp(-+ alpha/2) on right and wrong. The vote sign(sum alpha_t h_t) has coefficients
 beta_j = sum of alpha_t / 2 over the rounds that chose j: then a round is an exact step of
 coordinate descent on the exponential risk, and beta can be compared with its minimiser.
 
@@ -17,9 +17,9 @@ every round takes the one with the least weighted error.
 
 Both end where the classifier at hand is no better than chance. With given classifiers that may well
 be away from the minimiser: coefficients only grow, and one that has grown too much cannot be taken
-back (the seed: the cost decreases, but beta does not converge to its minimum). With `negations` the
-negated classifiers are there too, an error above a half gives a negative alpha, and greedy boosting
-converges to the minimiser.
+back (the slides: the cost decreases, but beta does not converge to its minimum). With `negations`
+the negated classifiers are there too, an error above a half gives a negative alpha, and greedy
+boosting converges to the minimiser.
 """
 
 from dataclasses import dataclass

@@ -7,7 +7,7 @@ occupied cells and s v > 0 for one of them: along such a v the risk falls for ev
 every direction either leaves R as it is or has a cell with s v < 0, where phi grows without bound.
 The minimum is then unique if and only if the occupied cells span all directions.
 
-*Sufficient* (the seed's theorem, with the independence that it needs). M full pairs with linearly
+*Sufficient* (the slides' theorem, with the independence that it needs). M full pairs with linearly
 independent rows V_l: s and -s are both occupied there, so s v >= 0 forces V_l v = 0 for all of
 them, hence v = 0.
 
@@ -45,7 +45,7 @@ class Existence:
     unique : whether there is one, and only one.
     rank : of the occupied cells; with less than the number of classifiers a minimum is not unique.
     full_pairs : pairs of opposite cells that are both occupied.
-    sufficient : whether the seed's condition holds: as many independent full pairs as classifiers.
+    sufficient : whether the slides' condition holds: as many independent full pairs as classifiers.
     direction : where there is no minimum, a direction of integers along which every cell's margin
         stays or grows and some grow: the vote that separates.
     certified : whether the answer was confirmed in exact arithmetic.

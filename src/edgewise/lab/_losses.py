@@ -129,7 +129,7 @@ class ExponentialLoss(Loss):
         return -scale * ends, np.zeros_like(scale)
 
     def relaxation_step(self, x: Reals, sign: Reals, count: Reals) -> float:
-        """Half the logarithm of right over wrong weight: alpha / 2 of the seed's relaxation."""
+        """Half the logarithm of right over wrong weight: alpha / 2 of the slides' relaxation."""
         weight = count * np.exp(-(x - x.min()))
         right, wrong = weight[sign > 0].sum(), weight[sign < 0].sum()
         return float(0.5 * np.log(right / wrong))

@@ -1,7 +1,7 @@
 """The minimiser of a table's risk, by relaxation and by Newton's method.
 
-*Relaxation* (the seed's algorithm; coordinate descent) goes through the classifiers again and again
-and gives each the coefficient that is best while the others stay. With the exponential loss that
+*Relaxation* (the slides' algorithm; coordinate descent) goes round and round the classifiers and
+gives each the coefficient that is best while the others stay. With the exponential loss that
 is beta_j += log(W+_j / W-_j) / 2, W+_j and W-_j being the weight c_s exp(-s beta) of the cells in
 which classifier j is right and wrong; otherwise it is the root of an increasing function.
 

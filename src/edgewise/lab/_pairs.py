@@ -2,7 +2,7 @@
 
 A pair l has a row V_l of signs, the margin X_l = V_l beta, and the weights m_l of the cell V_l and
 n_l of the cell -V_l. Of the two, V_l is the one with more +1; where both have as many, the one that
-starts with +1. For three classifiers these are the seed's X_0, X_1, X_2, X_3.
+starts with +1. For three classifiers these are the slides' X_0, X_1, X_2, X_3.
 """
 
 from typing import NamedTuple

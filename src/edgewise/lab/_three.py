@@ -5,7 +5,7 @@ The four pairs have the margins
     X_0 = b_1 + b_2 + b_3,  X_1 = -b_1 + b_2 + b_3,  X_2 = b_1 - b_2 + b_3,  X_3 = b_1 + b_2 - b_3
 
 with X_0 = X_1 + X_2 + X_3 and b_1 = (X_2 + X_3) / 2, b_2 = (X_1 + X_3) / 2, b_3 = (X_1 + X_2) / 2
-(the seed's slide misprints b_1). Under that relation sum_l C_l(X_l) is to be minimal, with
+(the slides misprint b_1). Under that relation sum_l C_l(X_l) is to be minimal, with
 C_l(X) = m_l phi(X) + n_l phi(-X). Hence C_l'(X_l) = -s for l = 1, 2, 3 and C_0'(X_0) = s with one
 multiplier s:
 

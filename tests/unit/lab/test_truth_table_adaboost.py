@@ -85,7 +85,7 @@ def test_every_round_is_a_step_of_coordinate_descent(seed):
 
 
 def test_the_minimiser_is_reached_with_negations_only():
-    """The seed's point: the risk falls, but beta does not converge to the minimiser."""
+    """The slides' point: the risk falls, but beta does not converge to the minimiser."""
     y, H = examples(0, n=2000, M=3)
     table = TruthTable.from_predictions(y, H)
     minimum = table.minimise()

@@ -128,7 +128,7 @@ def test_given_cells_are_merged():
     assert TruthTable.from_cells([[1]], [0.5]).counts.dtype == np.float64
 
 
-def test_three_classifiers_have_the_seeds_pairs():
+def test_three_classifiers_have_the_slides_pairs():
     """X_0, X_1, X_2, X_3 and their m and n, in the order of the slides."""
     every = [[a, b, c] for a in (1, -1) for b in (1, -1) for c in (1, -1)]
     counts = np.arange(1, 9)

@@ -47,7 +47,7 @@ def test_random_sets_of_four_classifiers(seed):
     rng = np.random.default_rng(seed)
     candidates = directions(4)
     verdicts = set()
-    for _ in range(60):
+    for _ in range(30):
         cells = np.unique(rng.choice([-1, 1], size=(rng.integers(3, 11), 4)), axis=0)
         found = TruthTable.from_cells(cells, np.ones(len(cells))).existence
         assert found.certified

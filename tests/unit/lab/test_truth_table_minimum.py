@@ -30,7 +30,7 @@ every_method = pytest.mark.parametrize("method", ["newton", "relaxation"])
 
 @every_loss
 @every_method
-@pytest.mark.parametrize("M", [1, 2, 3, 5, 8])
+@pytest.mark.parametrize("M", [1, 3, 8])
 def test_the_gradient_is_zero_there(loss, method, M, seed):
     table = some_table(seed, M)
     found = table.minimise(loss, method=method)
@@ -63,7 +63,7 @@ def test_one_classifier_by_hand():
     assert table.minimise("logistic").beta[0] == pytest.approx(np.log(4), abs=1e-13)
 
 
-def test_relaxation_follows_the_seeds_weights():
+def test_relaxation_follows_the_slides_weights():
     """The slide's loop over examples, literally."""
     table = some_table(3, 4)
     cells, counts = table.patterns, table.counts

@@ -39,7 +39,7 @@ def every_cell(M):
 
 
 @every_loss
-@pytest.mark.parametrize("M", [2, 3, 4, 5])
+@pytest.mark.parametrize("M", [2, 3, 5])
 def test_bounds_bracket_and_the_counterexample_is_one(loss, M, seed):
     table = some_table(seed, M)
     found = table.stability(loss)
