@@ -187,11 +187,22 @@ def _regions(table: TruthTable, frame: Reals) -> list[dict[str, Any]]:
     return [
         {
             "name": _name(signs),
+            "label": _label(signs, polygon),
             "polygon": polygon,
             "errors": table.errors(polygon.mean(axis=0)),
         }
         for signs, polygon in cells(V[1:], frame)
     ]
+
+
+def _label(signs: tuple[int, ...], polygon: Reals) -> Reals:
+    """Where the name of a region is written: inside the triangle, if it reaches there."""
+    heavy = np.array(signs) < 0
+    if heavy.sum() == 2:
+        middle: Reals = polygon.mean(axis=0)
+        return middle
+    shares: Reals = np.where(heavy, 0.7, 0.15) if heavy.any() else np.full(3, 1 / 3)
+    return shares
 
 
 def _name(signs: tuple[int, ...]) -> str:

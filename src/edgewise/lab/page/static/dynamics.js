@@ -133,6 +133,8 @@ export class Dynamics {
     };
     await this.attempt(async () => {
       const { matrix } = await ask("/api/random-matrix", question);
+      const wanted = byId("matrix-name").value === RANDOM && question.m === this.matrix.length;
+      if (!wanted || question.n !== this.matrix[0].length) return; // changed in the meantime
       this.matrix = matrix;
       this.published = null;
       this.start = null;
@@ -214,7 +216,7 @@ export class Dynamics {
     await this.attempt(async () => {
       const question = { m: this.matrix.length, random_state: newSeed() };
       const { start } = await ask("/api/random-start", question);
-      this.setStart("random", start);
+      if (start.length === this.matrix.length) this.setStart("random", start);
     });
   }
 
@@ -275,6 +277,7 @@ export class Dynamics {
     byId("zero-legend").hidden = m !== 3;
     if (!this.view.chosen) this.view.kind = m > MANY ? "pair" : "polygon";
     if (byId("pair-x").children.length !== m) this.fillPairs(m);
+    this.grid.most = answer.weights.reduce((most, weights) => Math.max(most, ...weights), 0);
     this.showView();
     this.showCycle();
     this.drawChart();

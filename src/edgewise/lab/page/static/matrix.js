@@ -18,6 +18,7 @@ export class MatrixGrid {
     this.onColumn = onColumn;
     this.focus = [0, 0];
     this.taken = -1;
+    this.most = 1; // the weight that fills a bar
     table.addEventListener("keydown", (event) => this.steer(event));
   }
 
@@ -108,9 +109,8 @@ export class MatrixGrid {
   /** Marks the column that is taken (-1: none) and shows the weights. */
   mark(choice, weights) {
     if (weights.length !== this.rows.length) return; // an answer to an older question
-    const most = Math.max(0.5, ...weights);
     this.rows.forEach(({ fill, weight }, i) => {
-      fill.style.width = `${((100 * weights[i]) / most).toFixed(1)}%`;
+      fill.style.width = `${((100 * weights[i]) / this.most).toFixed(1)}%`;
       weight.textContent = number(weights[i], 3);
     });
     if (choice === this.taken) return;

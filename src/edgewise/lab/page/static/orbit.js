@@ -43,7 +43,13 @@ export class OrbitPicture {
     this.trail = Array.from({ length: TRAIL }, (_, k) =>
       svg("path", { class: "trail", "stroke-opacity": (1 - k / TRAIL).toFixed(2) }),
     );
-    this.start = svg("circle", { class: "start", r: 9 }, svg("title", {}, "the start"));
+    this.start = svg(
+      "g",
+      { class: "handle" },
+      svg("title", {}, "the start"),
+      svg("circle", { class: "reach", r: 24 }),
+      svg("circle", { class: "start", r: 9 }),
+    );
     this.point = svg("circle", { class: "point", id: "point", r: 6.5 });
     element.replaceChildren(
       this.background, this.path, this.dots, this.cycle, ...this.trail, this.start, this.point,
@@ -64,8 +70,7 @@ export class OrbitPicture {
     const cycle = answer.cycle.found ? answer.cycle.weights.map(this.project) : [];
     this.cycle.setAttribute("d", path(cycle, true));
     const [x, y] = this.project(answer.start);
-    this.start.setAttribute("cx", x);
-    this.start.setAttribute("cy", y);
+    this.start.setAttribute("transform", `translate(${x.toFixed(2)} ${y.toFixed(2)})`);
     this.element.classList.toggle("draggable", m === 3);
     this.background.replaceChildren(...this.ground(answer, view));
     this.move(0);
@@ -174,7 +179,8 @@ export class OrbitPicture {
       return [x, y];
     };
     this.element.addEventListener("pointerdown", (event) => {
-      if (this.m !== 3) return;
+      const onHandle = this.start.contains(event.target);
+      if (this.m !== 3 || !(onHandle || event.pointerType === "mouse")) return; // fingers scroll
       dragging = true;
       this.element.setPointerCapture(event.pointerId);
       onStart(weightsAt(place(event)));

@@ -2,7 +2,7 @@
 
 import { asker } from "./api.js";
 import { Chart } from "./chart.js";
-import { byId, colour, combine, count, html, legend, middle, number, outwards, path, svg } from "./svg.js";
+import { byId, colour, combine, count, html, legend, middle, number, path, svg } from "./svg.js";
 
 const OWN = "own";
 const CORNERS = [[36, 430], [524, 430], [280, 8]]; // of the frame, beyond the triangle of the shares
@@ -175,8 +175,8 @@ export class TruthTable {
     byId("votes-note").textContent = this.note();
   }
 
-  regionName({ polygon, errors, name }, least) {
-    const [x, y] = outwards(polygon.map(this.place), middle(CORNERS), name === "majority" ? 0 : 0.3);
+  regionName({ label, errors, name }, least) {
+    const [x, y] = this.place(label);
     return svg(
       "text",
       { class: errors === least ? "region-name fewest" : "region-name", x, y, "text-anchor": "middle" },
@@ -204,7 +204,7 @@ export class TruthTable {
       const last = k === seen.length - 1;
       return svg(
         "circle",
-        { class: `path-dot${negated ? " negated" : ""}${last ? " last" : ""}`, cx, cy, r: last ? 6 : 3.5 },
+        { class: `path-dot${negated ? " negated" : ""}${last ? " last" : ""}`, cx, cy, r: last ? 5 : 3.5 },
         svg("title", {}, `after round ${round}`),
       );
     });
@@ -224,7 +224,7 @@ export class TruthTable {
     if (!vote?.place) return [];
     const [x, y] = place(vote.place.point);
     const name = vote.place.negated ? "minimiser negated" : "minimiser";
-    const d = `M${x} ${y - 9}l9 9-9 9-9-9z`;
+    const d = `M${x} ${y - 11}l11 11-11 11-11-11z`;
     return [svg("path", { id: "minimiser", class: name, d }, svg("title", {}, "least risk"))];
   }
 
