@@ -12,12 +12,27 @@ from argparse import (
 from types import ModuleType
 from typing import Any
 
-from . import bench_accuracy, bench_growth, bench_import, bench_paper, bench_speed, report
+from . import (
+    bench_accuracy,
+    bench_categories,
+    bench_growth,
+    bench_import,
+    bench_paper,
+    bench_speed,
+    report,
+)
 from .datasets import DataSetMissingError
 
 BENCHES: dict[str, ModuleType] = {
     bench.NAME: bench
-    for bench in (bench_import, bench_speed, bench_growth, bench_accuracy, bench_paper)
+    for bench in (
+        bench_import,
+        bench_speed,
+        bench_growth,
+        bench_categories,
+        bench_accuracy,
+        bench_paper,
+    )
 }
 
 # Options that say what is measured: with other values than the usual ones no target applies.
