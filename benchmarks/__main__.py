@@ -14,6 +14,7 @@ from typing import Any
 
 from . import (
     bench_accuracy,
+    bench_categories,
     bench_dynamics,
     bench_geist,
     bench_growth,
@@ -38,6 +39,7 @@ BENCHES: dict[str, ModuleType] = {
         bench_geist,
         bench_votes,
         bench_truth_table,
+        bench_categories,
     )
 }
 

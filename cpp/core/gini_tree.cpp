@@ -95,6 +95,7 @@ class GiniCriterion {
 
   // For sets of categories: from the mean class shares of the left side to those of the right.
   bool one_direction() const { return n_classes_ == 2; }
+  std::size_t n_climbs() const { return 2; }
   double weight(const Lane* place) const { return weight_of(place); }
   void direction(const Lane* left, const Lane* total, double* d) const {
     const double l = weight_of(left), r = weight_of(total) - l;

@@ -141,6 +141,7 @@ class EdgeCriterion {
 
   // For sets of categories: the votes v_l = sign(R_l - L_l) of the classes.
   bool one_direction() const { return false; }
+  std::size_t n_climbs() const { return 9; }  // all
   double weight(const Lane* place) const { return count(place); }
   void direction(const Lane* left, const Lane* total, double* votes) const {
     for (std::size_t l = 0; l < n_classes_; ++l) votes[l] = total[l] > 2 * left[l] ? 1.0 : -1.0;

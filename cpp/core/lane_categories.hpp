@@ -6,10 +6,11 @@
 // and the search is exact. Otherwise directions are looked for, which is a heuristic (no exact way
 // is known that does not take exponential time in the classes):
 //
-// 1. every category alone against the others; the best of them, and each of the heaviest classes
-//    as a direction, are where the search starts;
-// 2. the categories in the order of d . S_v / w_v, the best beginning against the rest;
-// 3. the direction between the two sides just found, and again 2, as long as the score grows.
+// 1. the best category alone against the others;
+// 2. for a direction, the categories in the order of d . S_v / w_v, the best beginning of it
+//    against the rest; at first the directions are the heaviest classes;
+// 3. from the best of these, the direction between the two sides, and again 2, as long as the
+//    score grows.
 //
 // For Gini, 2 and 3 are the iteration of Chou (1991). For the edge, d are votes of the classes: it
 // is the alternating optimisation of votes over values and over classes of MultiBoost's indicators
@@ -31,6 +32,7 @@ namespace edgewise {
 // Besides what LaneEvaluator needs, a Criterion provides
 //   n_classes()
 //   one_direction()                 whether the first class's direction is enough
+//   n_climbs()                      from how many of the starts to go on
 //   weight(place)                   w_v
 //   direction(left, total, d)       the direction (n_classes) between two sides
 template <class Criterion>
@@ -46,7 +48,8 @@ class CategorySearch {
         direction_(criterion.n_classes()) {
     for (int b = 0; b < n_bins; ++b)
       if (criterion.count(place(b)) > 0) seen_.push_back(b);
-    key_.resize(static_cast<std::size_t>(n_bins));
+    for (const int b : seen_) weight_.push_back(criterion.weight(place(b)));
+    order_.resize(seen_.size());
   }
 
   // Whether the feature can be split at all, here or in the children.
@@ -59,12 +62,14 @@ class CategorySearch {
       along_class(0, cut);
       return cut;
     }
-    Cut best = alone();
-    if (best.bin >= 0) climb(best);
-    for (const std::size_t k : heaviest_classes()) {
-      Cut cut;
-      if (along_class(k, cut)) climb(cut);
-      if (cut.score > best.score * kTie) best = cut;
+    std::vector<Cut> cuts(1, alone());
+    for (const std::size_t k : heaviest_classes()) along_class(k, cuts.emplace_back());
+    std::stable_sort(cuts.begin(), cuts.end(),
+                     [](const Cut& a, const Cut& b) { return a.score > b.score; });
+    Cut best;
+    for (std::size_t i = 0; i < std::min(cuts.size(), criterion_.n_climbs()); ++i) {
+      if (cuts[i].bin >= 0) climb(cuts[i]);
+      if (cuts[i].score > best.score * kTie) best = cuts[i];
     }
     return best;
   }
@@ -115,15 +120,17 @@ class CategorySearch {
     return classes;
   }
 
-  bool along_class(std::size_t k, Cut& cut) {
+  void along_class(std::size_t k, Cut& cut) {
     std::fill(direction_.begin(), direction_.end(), 0.0);
     direction_[k] = 1.0;
-    return part(cut);
+    part(cut);
   }
 
-  // Step 3 until nothing is gained.
+  // Step 3 until nothing is gained, or the way leads where an earlier one did.
   void climb(Cut& cut) {
     do {
+      if (std::find(passed_.begin(), passed_.end(), cut.left) != passed_.end()) return;
+      passed_.push_back(cut.left);
       std::fill(left_.begin(), left_.end(), 0);
       cut.left.each([&](int b) {
         for (std::size_t l = 0; l < left_.size(); ++l) left_[l] += place(b)[l];
@@ -134,27 +141,26 @@ class CategorySearch {
 
   // Step 2: takes the best beginning of the order if it beats `cut`.
   bool part(Cut& cut) {
-    for (const int b : seen_) {
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      const Lane* sums = place(seen_[i]);
       double sum = 0.0;
-      for (std::size_t k = 0; k < direction_.size(); ++k) sum += direction_[k] * place(b)[k];
-      key(b) = sum / criterion_.weight(place(b));
+      for (std::size_t k = 0; k < direction_.size(); ++k) sum += direction_[k] * sums[k];
+      order_[i] = {sum / weight_[i], seen_[i]};
     }
-    std::vector<int> order = seen_;
-    std::stable_sort(order.begin(), order.end(), [&](int i, int j) { return key(i) < key(j); });
+    std::sort(order_.begin(), order_.end());
     std::fill(left_.begin(), left_.end(), 0);
     BinSet bins;
     bool better = false;
-    for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-      const double score = criterion_.advance(left_.data(), place(order[i]), total_);
-      bins.insert(order[i]);
-      if (key(order[i]) == key(order[i + 1]) || !allowed() || score <= cut.score * kTie) continue;
+    for (std::size_t i = 0; i + 1 < order_.size(); ++i) {
+      const auto [key, bin] = order_[i];
+      const double score = criterion_.advance(left_.data(), place(bin), total_);
+      bins.insert(bin);
+      if (score <= cut.score * kTie || key == order_[i + 1].first || !allowed()) continue;
       cut = {score, 0, false, bins};
       better = true;
     }
     return better;
   }
-
-  double& key(int bin) { return key_[static_cast<std::size_t>(bin)]; }
 
   const Criterion& criterion_;
   const Lane* places_;
@@ -162,7 +168,9 @@ class CategorySearch {
   int min_samples_;
   std::vector<int> seen_;  // bins that hold rows, ascending; the missing one is like the others
   std::vector<Lane> left_;
-  std::vector<double> direction_, key_;
+  std::vector<double> direction_, weight_;     // (n_classes), (seen)
+  std::vector<std::pair<double, int>> order_;  // d . S_v / w_v, bin
+  std::vector<BinSet> passed_;                 // sets whose direction was followed
 };
 
 }  // namespace edgewise

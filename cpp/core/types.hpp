@@ -24,6 +24,8 @@ class BinSet {
   void insert(int bin) { words_[at(bin)] |= std::uint64_t{1} << (bin & 63); }
   bool contains(int bin) const { return (words_[at(bin)] >> (bin & 63)) & 1; }
 
+  bool operator==(const BinSet&) const = default;
+
   // Calls visit(bin) for every bin, ascending.
   template <class Visit>
   void each(Visit visit) const {

@@ -1,5 +1,7 @@
 """Multi-class boosting."""
 
+from typing import TYPE_CHECKING, Any
+
 from ._cost import expected_cost, expected_cost_scorer, minimum_cost_labels
 from ._errors import CostWarning, EdgewiseError, InvalidDataError, InvalidParameterError
 from ._suspicion import Suspicion, suspicious_rows
@@ -12,7 +14,9 @@ from .mart import MARTClassifier
 from .martiboost import MartiBoostClassifier
 from .samme import SAMMEClassifier
 from .softmax_boost import SoftmaxBoostClassifier
-from .truth_table_classifier import TruthTableClassifier
+
+if TYPE_CHECKING:
+    from .truth_table_classifier import TruthTableClassifier
 
 __version__ = "0.1.0"
 
@@ -37,3 +41,17 @@ __all__ = [
     "minimum_cost_labels",
     "suspicious_rows",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads the classifier that needs the laboratory, and with it SciPy's solvers, when asked."""
+    if name != "TruthTableClassifier":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .truth_table_classifier import TruthTableClassifier  # noqa: PLC0415
+
+    globals()[name] = TruthTableClassifier
+    return TruthTableClassifier
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
