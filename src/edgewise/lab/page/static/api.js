@@ -23,8 +23,10 @@ export async function ask(path, question, signal) {
   return answer;
 }
 
+export const TYPING = { rest: 120 }; // milliseconds in which more may be typed
+
 /**
- * A function that asks after a short rest, drops what it asked before, and shows in the panel
+ * A function that asks, at once or after a rest, drops what it asked before, and shows in the panel
  * whether it waits or has failed.
  */
 export function asker(panel, path, show) {
@@ -50,7 +52,7 @@ export function asker(panel, path, show) {
     if (!signal.aborted) panel.setAttribute("aria-busy", "false");
   }
 
-  return (question, { rest = 120 } = {}) => {
+  return (question, { rest = 0 } = {}) => {
     controller?.abort();
     clearTimeout(timer);
     panel.setAttribute("aria-busy", "true");

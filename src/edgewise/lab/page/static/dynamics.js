@@ -1,6 +1,6 @@
 // The first experiment: AdaBoost as an iterated map on the weights of the examples.
 
-import { ask, asker } from "./api.js";
+import { ask, asker, TYPING } from "./api.js";
 import { Chart } from "./chart.js";
 import { MatrixGrid } from "./matrix.js";
 import { OrbitPicture } from "./orbit.js";
@@ -93,7 +93,7 @@ export class Dynamics {
       byId(id).addEventListener("change", () => this.update());
     }
     for (const id of ["at-least", "nu", "n-steps", "n-skipped"]) {
-      byId(id).addEventListener("input", () => this.update());
+      byId(id).addEventListener("input", () => this.update(TYPING));
     }
     for (const id of ["projection", "pair-x", "pair-y"]) {
       byId(id).addEventListener("change", () => this.changeView());
@@ -221,7 +221,7 @@ export class Dynamics {
   }
 
   /** Shows the controls as they are now, and asks for the walk. */
-  update() {
+  update(when) {
     const rule = byId("rule-name").value;
     byId("threshold-fields").hidden = rule !== "threshold";
     byId("nu-fields").hidden = rule !== "adaboost-star";
@@ -229,7 +229,7 @@ export class Dynamics {
     byId("column-count").textContent = this.matrix[0].length;
     this.grid.show(this.matrix, rule === "threshold" ? this.columns : null);
     this.showStart();
-    this.ask(this.question);
+    this.ask(this.question, when);
   }
 
   showStart() {

@@ -1,6 +1,6 @@
 // The second experiment: everything three classifiers can do together, from eight counts.
 
-import { asker } from "./api.js";
+import { asker, TYPING } from "./api.js";
 import { Chart } from "./chart.js";
 import { byId, colour, combine, count, html, legend, middle, number, path, svg } from "./svg.js";
 
@@ -92,7 +92,7 @@ export class TruthTable {
     for (const id of ["loss", "boost-rule", "reuse", "negations"]) {
       byId(id).addEventListener("change", () => this.ask(this.question));
     }
-    byId("n-rounds").addEventListener("input", () => this.ask(this.question));
+    byId("n-rounds").addEventListener("input", () => this.ask(this.question, TYPING));
   }
 
   choose(name) {
@@ -111,7 +111,7 @@ export class TruthTable {
   edited() {
     byId("table-name").value = OWN;
     byId("table-story").textContent = "Your own table.";
-    this.ask(this.question);
+    this.ask(this.question, TYPING);
   }
 
   // --- the answer ---------------------------------------------------------------------------
