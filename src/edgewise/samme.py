@@ -16,8 +16,8 @@ scikit-learn's AdaBoostClassifier.
 Probabilities: the link of the loss is P_k = softmax(psi)_k, which after many rounds is 0 or 1 for
 every row. Here P is the soft-max of `sharpness_` times the vote shares psi_k / sum_t alpha_t. The
 sharpness is the one of largest likelihood on rows held out from a short fit of its own (or on the
-validation rows, where there are any), pulled a little towards ten; the model itself is fitted to all
-rows.
+validation rows, where there are any), pulled a little towards ten. The model itself is fitted to
+all rows.
 """
 
 import math
