@@ -3,7 +3,7 @@
 A row's number depends on its values, its label and the seed, so a fit with random draws does not
 depend on the order of the rows. Rows that are alike have the same number, so that a row of weight
 two is as good as the row twice; where they had better go different ways, `distinct` tells them
-apart.
+apart (which is which does not matter if they weigh the same, too).
 """
 
 from typing import Any

@@ -253,7 +253,12 @@ def indicators(y: Any, name: str) -> Relevant:
 
 def row_costs(costs: Any, n_rows: int) -> Weights:
     """What each answer costs, row by row: (n, n_classes), not negative."""
-    matrix = np.ascontiguousarray(costs, dtype=np.float64)
+    try:
+        matrix = np.ascontiguousarray(costs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidDataError(
+            f"costs must hold numbers only, in rows of one length. {error}"
+        ) from None
     if matrix.ndim != 2 or len(matrix) != n_rows:
         raise InvalidDataError(
             f"costs must have one row for each of the {n_rows} rows of X and one column per class. "

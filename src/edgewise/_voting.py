@@ -62,6 +62,14 @@ DOC = """
     model_ : the trees as plain arrays."""
 
 
+ROWS_PER_LEAF = 40
+
+
+def at_most(leaves: int, n_rows: int, least: int) -> int:
+    """Leaves for which there are rows: a tree without errors would end boosting at once."""
+    return min(leaves, max(least, n_rows // ROWS_PER_LEAF))
+
+
 class VotingBooster(Booster):
     """Adds a grower of trees that vote."""
 

@@ -43,7 +43,7 @@ from ._mh_bases import (
     check_base,
 )
 from ._model import ModelBuilder, Scores
-from ._voting import DOC, VotingBooster
+from ._voting import DOC, VotingBooster, at_most
 
 OWN_BASES = ("stump", "hamming_tree", "product", "one_vs_all")
 NO_EDGE = 1e-10  # of weights that sum to one: a smaller edge is rounding
@@ -116,7 +116,8 @@ class AdaBoostMHClassifier(VotingBooster):
         Half of a row's weight for the labels it has and half for the others (Kegl), or the same for
         all labels (Schapire and Singer; Geist).
     max_leaf_nodes : int, "auto" or None
-        "auto" grows with the number of classes.{DOC}
+        "auto": three for each class, eight at least; for "one_vs_all" twelve, fewer where rows are
+        few.{DOC}
     """
 
     _multi_label = True
@@ -190,7 +191,7 @@ class AdaBoostMHClassifier(VotingBooster):
         if self.base == "stump":
             return 2
         if self.max_leaf_nodes == "auto":
-            return 12 if self.base == "one_vs_all" else max(8, 3 * n_classes)
+            return at_most(12, n_rows, 3) if self.base == "one_vs_all" else max(8, 3 * n_classes)
         return super()._leaf_limit(n_rows, n_classes)
 
     def _engine(self, rows: Rows, start: Scores) -> MHEngine:

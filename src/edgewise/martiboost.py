@@ -68,7 +68,9 @@ class Walk:
         self.shares = rows.shares()
         self.mass = np.ones((1, len(rows.X)))  # (nodes of the layer, n): a row's share at a node
         self._seed = seed
-        self._keys = distinct(row_keys(rows.X, rows.codes)) if routing == "random" else None
+        self._keys = None
+        if routing == "random":  # rows that are alike may change places only if they weigh the same
+            self._keys = distinct(row_keys(rows.X, rows.codes, self.shares))
 
     def step(self, right: Weights, frozen: NDArray[np.bool_], says: NDArray[np.bool_]) -> None:
         """Through a layer: right (n_nodes, 2), frozen (n_nodes), says (n_nodes, n)."""

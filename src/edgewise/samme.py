@@ -16,7 +16,8 @@ scikit-learn's AdaBoostClassifier.
 Probabilities: the link of the loss is P_k = softmax(psi)_k, which after many rounds is 0 or 1 for
 every row. Here P is the soft-max of `sharpness_` times the vote shares psi_k / sum_t alpha_t. The
 sharpness is the one of largest likelihood on rows held out from a short fit of its own (or on the
-validation rows, where there are any); the model itself is fitted to all rows.
+validation rows, where there are any), pulled a little towards ten. The model itself is fitted to
+all rows.
 """
 
 import math
@@ -42,10 +43,11 @@ from ._mh_bases import check_base
 from ._model import ModelBuilder, Scores
 from ._progress import Progress
 from ._vote_grower import VoteGrower, seed_of
-from ._voting import DOC, VotingBooster
+from ._voting import DOC, VotingBooster, at_most
 
 FAULTLESS = "a base classifier makes no errors"
 START_SHARPNESS = 10.0  # where there is nothing to find it with
+PULL = 0.01  # towards it, in units of log loss per unit of its logarithm squared
 HELD_OUT = 0.2  # share of the rows that the sharpness is found on
 SHORT = 30  # rounds of the fit that it is found with
 
@@ -53,7 +55,7 @@ SHORT = 30  # rounds of the fit that it is found with
 class SAMMEEngine:
     """The state with trees of our own: psi of the true label of every row, and weights from it."""
 
-    no_error = 1e-14  # of weights that sum to one: rounding
+    rounding = 1e-14  # of weights that sum to one
 
     def __init__(self, rows: Rows, n_classes: int, grower: VoteGrower) -> None:
         self.X, self.codes = rows.X, rows.codes
@@ -116,7 +118,7 @@ class MemberEngine:
     AdaBoostClassifier with the same classifier and random_state sees the same weights, bit for bit.
     """
 
-    no_error = 0.0
+    rounding = 0.0
 
     def __init__(self, rows: Rows, n_classes: int, base: Any, random_state: Any) -> None:
         self.X, self.codes = rows.X, rows.codes
@@ -180,11 +182,11 @@ class SAMMERule:
     def round(self, engine: SAMMEEngine | MemberEngine, m: int) -> list[Any]:
         classifier, error = engine.learn(m)
         self._story = {"error": error, "alpha": 1.0}
-        if error <= engine.no_error:
+        if error <= engine.rounding:
             self.stop_reason, self._story["error"] = FAULTLESS, 0.0
             return [engine.scaled(classifier, 1.0)]
         K = engine.n_classes
-        if error >= 1 - 1 / K:
+        if error >= 1 - 1 / K - engine.rounding:
             self.stop_reason = "the base classifier is no better than chance"
             return []
         alpha = self.learning_rate * (np.log((1 - error) / error) + np.log(K - 1))
@@ -203,7 +205,7 @@ class SAMMEClassifier(VotingBooster):
     base : "tree" or a classifier
         Gini trees of our own, or any scikit-learn classifier whose fit takes sample_weight.
     max_leaf_nodes : int, "auto" or None
-        "auto" is twelve leaves for every class but one.{DOC}
+        "auto" is twelve leaves for every class but one, fewer where rows are few.{DOC}
     sharpness_ : what vote shares are multiplied by before their soft-max gives probabilities.
     """
 
@@ -259,7 +261,7 @@ class SAMMEClassifier(VotingBooster):
 
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
         if self.max_leaf_nodes == "auto":
-            return 12 * (n_classes - 1)
+            return at_most(12 * (n_classes - 1), n_rows, n_classes)
         return super()._leaf_limit(n_rows, n_classes)
 
     def _engine(self, rows: Rows, start: Scores) -> SAMMEEngine | MemberEngine:
@@ -296,6 +298,8 @@ class SAMMEClassifier(VotingBooster):
         rounds = range(min(SHORT, self.n_iter_))
         silent = Progress(0, "", shown=False)
         boost(self._round_rule(len(classes), {}), engine, builder, rounds, None, silent)
+        if 2 * builder.n_rounds < len(rounds):  # it ended before it was like the model
+            return START_SHARPNESS
         return sharpness(builder.model().scores(held_out.X, engine.n_threads), held_out)
 
     def _link(self, scores: Scores, n_threads: int) -> Scores:
@@ -313,6 +317,7 @@ def vote_shares(scores: Scores) -> Scores:
 def sharpness(scores: Scores, rows: Rows) -> float:
     """The factor of the vote shares whose soft-max has the largest likelihood, from 1 to 100.
 
+    A weak pull towards START_SHARPNESS keeps few rows, all of them right, from making it infinite.
     Sums are exactly rounded: the order of the rows does not matter.
     """
     shares = vote_shares(scores)
@@ -321,6 +326,7 @@ def sharpness(scores: Scores, rows: Rows) -> float:
 
     def loss(log_factor: float) -> float:
         log_p = log_softmax(np.exp(log_factor) * shares, axis=1)
-        return -math.fsum(weights * log_p[at])
+        pull = PULL * (log_factor - math.log(START_SHARPNESS)) ** 2
+        return pull - math.fsum(weights * log_p[at])
 
     return float(np.exp(minimize_scalar(loss, bounds=(0, np.log(100)), method="bounded").x))

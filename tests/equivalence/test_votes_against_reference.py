@@ -3,6 +3,8 @@
 Weights are uneven numbers, so that no two different splits have the same gain by coincidence.
 """
 
+import math
+
 import numpy as np
 import pytest
 from support import table, trees_of, uneven_weights
@@ -347,7 +349,7 @@ def fit_both_programs(X, y, w, routing, **options):
     fast.fit(X, y, sample_weight=w)
     u = None
     if routing == "random":
-        keys = distinct(row_keys(X, y))
+        keys = distinct(row_keys(X, y, w / math.fsum(w)))
         u = np.array([uniforms(keys, seed_of(5), t + 1) for t in range(options["n_layers"])])
     return fast, martiboost(X, y, sample_weight=w, uniforms=u, **options)
 

@@ -433,7 +433,7 @@ def test_automatic_leaves(base, K, leaves):
 OTHERS = {
     "tree": DecisionTreeClassifier(max_depth=2),
     "random tree": DecisionTreeClassifier(max_depth=3, splitter="random", max_features=2),
-    "logistic": LogisticRegression(C=0.1),
+    "logistic": LogisticRegression(),
     "bayes": GaussianNB(),
     "forest": RandomForestClassifier(3, max_depth=2),
 }
@@ -444,7 +444,7 @@ every_other = pytest.mark.parametrize("other", OTHERS.values(), ids=OTHERS)
 @pytest.mark.parametrize("K", [2, 4])
 def test_other_classifiers_are_boosted(other, K):
     X, y = table(8, n=150, K=K)
-    model = AdaBoostMHClassifier(base=other, n_estimators=6, random_state=0).fit(X, y)
+    model = AdaBoostMHClassifier(base=other, n_estimators=8, random_state=0).fit(X, y)
     assert (model.history_["edge"] > 0).all()
     W, signs = first_weights(y, K, "balanced")
     risk = (W * np.exp(-signs * model.model_.scores(X, 1))).sum()
