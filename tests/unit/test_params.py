@@ -35,6 +35,7 @@ BAD = {
     "random_state": (["seed", 1.5, -1], ["random_state"]),
     "n_jobs": ([0, 1.0, "2", True], ["None", "integer", "other than 0"]),
     "verbose": ([-1, 1.0, None, "loud"], ["integer", "at least 0"]),
+    "categorical_features": ([0, "colour", 1.5, {"a": 1}], ["None", "column numbers", "bool"]),
 }
 OWN = {
     "leaf": (["pairs", None, 2], ["'pair'", "'vector'"]),
