@@ -422,8 +422,8 @@ def test_drawn_features_go_on(base):
     [("stump", 3, 2), ("hamming_tree", 2, 8), ("hamming_tree", 5, 15), ("one_vs_all", 3, 12)],
 )
 def test_automatic_leaves(base, K, leaves):
-    X = np.random.default_rng(0).normal(size=(400, 3))
-    y = np.arange(400) % K
+    X = np.random.default_rng(0).normal(size=(600, 3))
+    y = np.arange(600) % K
     model = AdaBoostMHClassifier(base=base, n_estimators=1).fit(X, y).model_
     assert {len(tree) for tree in trees_of(model, 0)} == {2 * leaves - 1}
 
