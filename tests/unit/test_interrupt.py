@@ -33,7 +33,8 @@ for line in sys.stdin:
     time.sleep(0.2)
     print(time.process_time() - before, flush=True)
     print(sorted(name for name in vars(model) if name.endswith("_")), flush=True)
-    print(model.set_params(n_estimators=2).fit(X[:50], y[:50] % 3).n_iter_, flush=True)
+    model.set_params(n_estimators=2, max_leaf_nodes=3)
+    print(model.fit(X[:50], y[:50] % 3).n_iter_, flush=True)
 """
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
@@ -102,6 +103,10 @@ def interrupt(child, name, n_rows, n_classes, after, **parameters):
         ("ABCMARTClassifier", 5_000),
         ("AOSOLogitBoostClassifier", 300),
         ("AOSOLogitBoostClassifier", 40_000),
+        ("AdaBoostMHClassifier", 300),
+        ("AdaBoostMHClassifier", 40_000),
+        ("SAMMEClassifier", 40_000),
+        ("SoftmaxBoostClassifier", 40_000),
     ],
 )
 def test_fit_of_many_short_rounds(child, name, n_rows, n_jobs):
@@ -115,6 +120,9 @@ def test_fit_of_many_short_rounds(child, name, n_rows, n_jobs):
         ("ABCLogitBoostClassifier", 40_000, 60, {"search": "exhaustive"}),  # 1770 trees a round
         ("LogitBoostClassifier", 800_000, 4, {"max_leaf_nodes": None, "min_samples_leaf": 1}),
         ("AOSOLogitBoostClassifier", 800_000, 4, {"max_leaf_nodes": None, "min_samples_leaf": 1}),
+        ("AdaBoostMHClassifier", 400_000, 20, {"max_leaf_nodes": None}),
+        ("AdaBoostMHClassifier", 400_000, 20, {"max_leaf_nodes": None, "base": "one_vs_all"}),
+        ("SAMMEClassifier", 800_000, 20, {"max_leaf_nodes": None}),
     ],
 )
 def test_round_of_several_seconds(child, name, n_rows, n_classes, parameters, n_jobs):
