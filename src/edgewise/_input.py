@@ -227,7 +227,13 @@ def _is_matrix(y: Any) -> bool:
     """Whether y is an indicator matrix: two-dimensional with more than one column."""
     if sparse.issparse(y):
         return True
-    array = np.asarray(y)
+    try:
+        array = np.asarray(y)
+    except ValueError:
+        raise InvalidDataError(
+            "y must be a vector of labels or an indicator matrix. Got rows of different lengths: "
+            "make lists of labels a matrix with scikit-learn's MultiLabelBinarizer."
+        ) from None
     return array.ndim == 2 and array.shape[1] > 1
 
 
@@ -241,14 +247,7 @@ def indicators(y: Any, name: str) -> Relevant:
             f"The indicator matrix {name} must hold only 0 and 1. Got {dense[row, column]} in "
             f"row {row}, column {column}."
         )
-    relevant = dense.astype(bool)
-    never = np.flatnonzero(~relevant.any(axis=0))
-    if len(never) and name == "y":
-        raise InvalidDataError(
-            f"Every label of the indicator matrix y must occur in some row. Label {never[0]} never "
-            "does."
-        )
-    return np.ascontiguousarray(relevant)
+    return np.ascontiguousarray(dense.astype(bool))
 
 
 def row_costs(costs: Any, n_rows: int) -> Weights:
@@ -291,6 +290,12 @@ def _is_missing(label: Any) -> bool:
 def classes_of(y: NDArray[Any]) -> NDArray[Any]:
     """The distinct labels in sorted order; the numbers of the columns of an indicator matrix."""
     if y.ndim == 2:
+        never = np.flatnonzero(~y.any(axis=0))
+        if len(never):
+            raise InvalidDataError(
+                "Every label of the indicator matrix y must occur in some row (rows of weight zero "
+                f"do not count). Label {never[0]} never does."
+            )
         return np.arange(y.shape[1])
     try:
         return np.unique(y)

@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.metrics import get_scorer_names
 
 from ._errors import InvalidParameterError
@@ -69,8 +70,8 @@ def either(*rules: Rule) -> Rule:
 
 def classifier() -> Rule:
     return (
-        lambda v: not isinstance(v, type) and hasattr(v, "fit") and hasattr(v, "predict"),
-        "a classifier",
+        lambda v: isinstance(v, BaseEstimator) and is_classifier(v),
+        "a classifier of scikit-learn's kind",
     )
 
 

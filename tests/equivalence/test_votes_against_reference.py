@@ -14,6 +14,7 @@ from edgewise import (
     MartiBoostClassifier,
     SAMMEClassifier,
     SoftmaxBoostClassifier,
+    _core,
 )
 from edgewise._chance import distinct, row_keys, uniforms
 from edgewise._mh_bases import SMOOTHING
@@ -197,6 +198,21 @@ def test_mh_ternary_votes_of_stumps_are_never_worse_than_greedy_ones(seed):
         assert fast.history_["z"][0] <= slow.history["z"][0] + 1e-9
 
 
+def mostly_zeros(seed, n=300, K=4):
+    """A table that the core stores sparsely."""
+    X, y = table(seed, n=n, K=K, d=6)
+    X[np.random.default_rng(seed).random(X.shape) < 0.85] = 0.0
+    X[::17, 1] = np.nan
+    assert _core.BinnedData(X, None, 255, 1).sparse
+    return X, y
+
+
+def test_mh_sparse_layout(base, seed):
+    X, y = mostly_zeros(seed)
+    w = uneven_weights(seed, len(y))
+    assert_equivalent(X, *fit_both(X, y, w, base=base, n_estimators=4))
+
+
 # --- SAMME ------------------------------------------------------------------------------------
 
 
@@ -241,6 +257,11 @@ def test_samme_options(options, seed):
 def test_samme_more_classes_than_one_vector_holds(K):
     X, y = table(4, n=200, K=K, noise=0.1)
     assert_same_samme(X, y, uneven_weights(4, len(y)), n_estimators=3, max_leaf_nodes=20)
+
+
+def test_samme_sparse_layout(seed):
+    X, y = mostly_zeros(seed)
+    assert_same_samme(X, y, uneven_weights(seed, len(y)), n_estimators=4, max_leaf_nodes=12)
 
 
 def test_samme_ends(seed):
@@ -303,6 +324,11 @@ def test_softmax_costs_of_rows(step, scale, seed):
 def test_softmax_options(options, seed):
     X, y = table(seed + 20, n=80, K=3, missing=0.1)
     assert_same_softmax(X, y, uneven_weights(seed, len(y)), costs_of(y, 3), **options)
+
+
+def test_softmax_sparse_layout(seed):
+    X, y = mostly_zeros(seed)
+    assert_same_softmax(X, y, uneven_weights(seed, len(y)), costs_of(y, 4), n_estimators=4)
 
 
 def draw_of_rows(X, costs, seed):
@@ -372,6 +398,13 @@ def test_programs(routing, options, seed):
     fast, slow = fit_both_programs(X, y, uneven_weights(seed, len(y)), routing, **options)
     assert_same_program(X, fast, slow)
     assert_same_program(X[::-2], fast, slow)  # prediction in expectation
+
+
+@pytest.mark.parametrize("routing", ["expected", "random"])
+def test_programs_of_the_sparse_layout(routing, seed):
+    X, y = mostly_zeros(seed, n=200, K=2)
+    w = uneven_weights(seed, len(y))
+    assert_same_program(X, *fit_both_programs(X, y, w, routing, n_layers=4, max_leaf_nodes=4))
 
 
 @pytest.mark.parametrize("routing", ["expected", "random"])

@@ -1,11 +1,14 @@
 """The model is the same, bit for bit, for any number of threads and any order of the rows."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import VARIANTS, assert_same_model
 
+import edgewise
 from edgewise import _core
 
 every_variant = pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS)
@@ -108,13 +111,48 @@ def test_many_columns(make):
 @every_variant
 def test_converged_rounds(make):
     """Late rounds, where most rows hardly count any more."""
-    X, y, w = random_table(3, 600, 3, 3, sparse=False, missing=0.0, weighted=True)
+    X, y, w = random_table(3, 2500, 3, 3, sparse=False, missing=0.0, weighted=True)
     y = np.digitize(np.nan_to_num(X[:, 1]), [-0.4, 0.4])
 
     def long(**kwargs):
         return make(n_estimators=40, learning_rate=0.5, **kwargs)
 
     assert_same_for_threads_and_orders(long, X, y, w, n_jobs=(2,))
+
+
+MANY_LABELS = {
+    "mh": partial(edgewise.AdaBoostMHClassifier, max_leaf_nodes=6),
+    "mh_one_vs_all": partial(edgewise.AdaBoostMHClassifier, base="one_vs_all", votes="real"),
+    "mh_stump": partial(
+        edgewise.AdaBoostMHClassifier, base="stump", votes="ternary", initial_weights="uniform"
+    ),
+    "softmax_boost": partial(edgewise.SoftmaxBoostClassifier, random_state=0),
+}
+
+
+@pytest.mark.parametrize("make", MANY_LABELS.values(), ids=MANY_LABELS)
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "sparse"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_labels(make, sparse, weighted):
+    X, y, w = random_table(5, 400, 5, 4, sparse=sparse, missing=0.1, weighted=weighted)
+    labels = (y[:, None] == np.arange(4)) | (X[:, :1] > 0.7)
+    assert_same_for_threads_and_orders(partial_rounds(make, 4), X, labels.astype(int), w)
+
+
+@pytest.mark.parametrize("projection", ["sampled", "exact"])
+def test_costs_of_rows(projection):
+    X, y, w = random_table(6, 400, 4, 3, sparse=False, missing=0.1, weighted=True)
+    costs = np.random.default_rng(6).uniform(size=(400, 3))
+    order = np.random.default_rng(7).permutation(400)
+    make = {"projection": projection, "n_estimators": 4, "random_state": 0}
+    one, two = (
+        edgewise.SoftmaxBoostClassifier(n_jobs=n_jobs, **make).fit(
+            X[rows], y[rows], sample_weight=w[rows], costs=costs[rows]
+        )
+        for n_jobs, rows in ((1, slice(None)), (3, order))
+    )
+    assert_same_model(one.model_, two.model_)
+    np.testing.assert_array_equal(one.history_["loss"], two.history_["loss"])
 
 
 @every_variant

@@ -329,6 +329,7 @@ BAD_INDICATORS = {
     "words": (lambda y: np.where(y, "yes", "no"), ["only 0 and 1", "row 0, column 0"]),
     "label that never occurs": (lambda y: y * [1, 1, 0, 1], ["must occur", "Label 2 never"]),
     "too few rows": (lambda y: y[:-1], ["90 rows", "89", "inconsistent"]),
+    "lists of labels": (lambda y: [np.flatnonzero(r).tolist() for r in y], ["MultiLabelBinarizer"]),
     "three dimensions": (lambda y: y[:, :, None], ["dim 3", "2"]),
 }
 
@@ -340,6 +341,19 @@ def test_bad_indicator_matrix_is_refused(change, words):
         AdaBoostMHClassifier(n_estimators=2).fit(X, change(y))
     for word in words:
         assert word in str(caught.value)
+
+
+def test_label_of_weightless_rows_never_occurs():
+    X, y = many_labels(5)
+    with pytest.raises(InvalidDataError, match=r"weight zero do not count.*Label 1 never"):
+        AdaBoostMHClassifier().fit(X, y, sample_weight=1.0 - y[:, 1])
+
+
+def test_label_may_be_missing_when_a_fit_goes_on():
+    X, y = many_labels(5)
+    model = AdaBoostMHClassifier(n_estimators=2, warm_start=True).fit(X, y)
+    model.set_params(n_estimators=4).fit(X, y * [1, 0, 1, 1])
+    assert model.n_iter_ == 4
 
 
 def test_validation_labels_must_have_as_many_columns():
@@ -418,13 +432,19 @@ def test_drawn_features_go_on(base):
 
 
 @pytest.mark.parametrize(
-    ("base", "K", "leaves"),
-    [("stump", 3, 2), ("hamming_tree", 2, 8), ("hamming_tree", 5, 15), ("one_vs_all", 3, 12)],
+    ("base", "n", "K", "leaves"),
+    [
+        ("stump", 400, 3, 2),
+        ("hamming_tree", 400, 2, 8),
+        ("hamming_tree", 400, 5, 15),
+        ("one_vs_all", 500, 3, 12),
+        ("one_vs_all", 400, 3, 10),
+        ("one_vs_all", 80, 3, 3),
+    ],
 )
-def test_automatic_leaves(base, K, leaves):
-    X = np.random.default_rng(0).normal(size=(600, 3))
-    y = np.arange(600) % K
-    model = AdaBoostMHClassifier(base=base, n_estimators=1).fit(X, y).model_
+def test_automatic_leaves(base, n, K, leaves):
+    X = np.random.default_rng(0).normal(size=(n, 3))
+    model = AdaBoostMHClassifier(base=base, n_estimators=1).fit(X, np.arange(n) % K).model_
     assert {len(tree) for tree in trees_of(model, 0)} == {2 * leaves - 1}
 
 

@@ -1,11 +1,13 @@
-"""What the documents say about parameters and files is so."""
+"""What the documents say about parameters, files and figures is so."""
 
 import inspect
 import re
 from pathlib import Path
 
 import pytest
-from support import CLASSIFIERS, LOGISTIC
+from support import CLASSIFIERS, EVERY_CLASSIFIER, LOGISTIC, table
+
+import edgewise
 
 PROJECT = Path(__file__).parents[2]
 DOCS = PROJECT / "docs"
@@ -18,21 +20,64 @@ PAGES = {
     "AdaBoostMHClassifier": "adaboost_mh",
     "SAMMEClassifier": "samme",
     "SoftmaxBoostClassifier": "softmax_boost",
+    "MartiBoostClassifier": "martiboost",
 }
-LOGISTIC_ONLY = {"init"}  # on the shared page, but not a parameter of the boosters that vote
+VOTERS = [c for c in EVERY_CLASSIFIER if c not in LOGISTIC]
 ROW = re.compile(r"^\| `(\w+)` \| `([^`]+)` \|", re.MULTILINE)  # | `parameter` | `default` |
+TOLD = re.compile(r"^\| `(\w+)` \| [^`|]", re.MULTILINE)  # | `name` | what it is |
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+CODE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FIGURE = re.compile(
+    r"^(\w+) = .*# ([\d.]+(?:e-?\d+)?|True|False)\b", re.MULTILINE
+)  # x = ...  # 0.97
 
 
-@pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda e: e.__name__)
+def page_of(estimator):
+    return (DOCS / f"{PAGES[estimator.__name__]}.md").read_text()
+
+
+def section(text, heading):
+    """What stands under a heading of the second level; before the first, for no heading."""
+    parts = re.split(r"^## (.*)\n", text, flags=re.MULTILINE)
+    return dict(zip(["", *parts[1::2]], parts[::2], strict=True))[heading]
+
+
+def shared_rows(estimator):
+    """Rows of the page of parameters; those of a family replace the first."""
+    if estimator not in CLASSIFIERS:  # has no rounds: all is on its own page
+        return []
+    text = (DOCS / "parameters.md").read_text()
+    family = "The logistic family" if estimator in LOGISTIC else "The boosters that vote"
+    return [*ROW.findall(section(text, "")), *ROW.findall(section(text, family))]
+
+
+@pytest.mark.parametrize("estimator", EVERY_CLASSIFIER, ids=lambda e: e.__name__)
 def test_every_parameter_is_documented_with_its_default(estimator):
-    shared = ROW.findall((DOCS / "parameters.md").read_text())
-    own = ROW.findall((DOCS / f"{PAGES[estimator.__name__]}.md").read_text())
-    written = {name: default.replace('"', "'") for name, default in [*shared, *own]}
-    if estimator not in LOGISTIC:
-        written = {name: written[name] for name in written.keys() - LOGISTIC_ONLY}
+    rows = [*shared_rows(estimator), *ROW.findall(page_of(estimator))]
+    written = {name: default.replace('"', "'") for name, default in rows}
     signature = inspect.signature(estimator).parameters.values()
     assert written == {p.name: repr(p.default) for p in signature}
+
+
+@pytest.mark.parametrize("estimator", VOTERS, ids=lambda e: e.__name__)
+def test_history_is_documented(estimator):
+    rounds = {} if estimator is edgewise.MartiBoostClassifier else {"n_estimators": 2}
+    history = estimator(**rounds).fit(*table(0, n=60, K=2)).history_
+    assert set(TOLD.findall(section(page_of(estimator), "What `history_` tells"))) == set(history)
+
+
+def pages_with_figures():
+    return [page for page in DOCS.glob("*.md") if FIGURE.search(page.read_text())]
+
+
+@pytest.mark.parametrize("page", pages_with_figures(), ids=lambda p: p.name)
+def test_examples_give_the_figures_beside_them(page):
+    for code in CODE.findall(page.read_text()):
+        names = {}
+        exec(code, names)
+        for name, figure in FIGURE.findall(code):
+            expected = figure == "True" if figure in ("True", "False") else float(figure)
+            assert names[name] == pytest.approx(expected, rel=0.01), name
 
 
 @pytest.mark.parametrize("page", [*PROJECT.glob("*.md"), *DOCS.glob("*.md")], ids=lambda p: p.name)

@@ -149,6 +149,14 @@ def test_training_rows_are_predicted_where_they_were_trained(make, awkward):
     assert model.history_["loss"][-1] == pytest.approx(training_loss(model, X, y, w), abs=1e-11)
 
 
+def test_rows_left_out_of_the_search_move_too(make):
+    """Late rounds of many rows: most hardly count any more, but all have their leaf."""
+    X, y = table(2, n=2500, K=3, noise=0.02)
+    model = make(n_estimators=30, learning_rate=1.0, max_leaf_nodes=8).fit(X, y)
+    expected = training_loss(model, X, y, np.ones(len(y)))
+    assert model.history_["loss"][-1] == pytest.approx(expected, rel=1e-9)
+
+
 def test_predictions_do_not_depend_on_type_and_layout(fitted):
     model, X, _ = fitted
     X = np.nan_to_num(X).round(1).astype(np.float32)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.tree import DecisionTreeClassifier
 from support import (
@@ -50,7 +51,10 @@ OWN = {
     "cost": ([1.0, "dear", [1, 2, 3], [[0, 1], [1]]], ["None", "matrix", "row and column"]),
     "n_layers": ([0, 5001, 2.0, None, "ten"], ["integer", "from 1 to 5000"]),
     "routing": (["drawn", None, 1], ["'expected'", "'random'"]),
-    "base": (["trees", None, 3, object(), DecisionTreeClassifier], ["one of", "a classifier"]),
+    "base": (
+        ["trees", None, 3, object(), DecisionTreeClassifier, LinearRegression()],
+        ["one of", "a classifier of scikit-learn's kind"],
+    ),
 }
 
 
