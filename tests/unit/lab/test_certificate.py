@@ -8,11 +8,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.special import logsumexp
+from sklearn.datasets import load_iris, make_multilabel_classification
 from sklearn.dummy import DummyClassifier
 from stump_mh import StumpMH
 from support import table
 
-from edgewise import InvalidDataError, InvalidParameterError
+from edgewise import AdaBoostMHClassifier, InvalidDataError, InvalidParameterError
 from edgewise.lab import convergence as lab
 
 
@@ -257,3 +258,24 @@ def test_certificate_of_something_else():
         lab.certificate(StumpMH(1).fit(X, y), X, y[:-1])
     with pytest.raises(InvalidParameterError, match="'every' parameter"):
         lab.certificate(StumpMH(1).fit(X, y), X, y, every=0)
+
+
+# --- the real estimator -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["balanced", "uniform"])
+@pytest.mark.parametrize("base", ["stump", "hamming_tree"])
+def test_adaboost_mh_keeps_its_promises(base, kind):
+    X, y = load_iris(return_X_y=True)
+    model = AdaBoostMHClassifier(base=base, initial_weights=kind, n_estimators=12).fit(X, y)
+    found = lab.certificate(model, X, y)
+    assert found.holds
+    assert max(found.discrepancy.values()) < 1e-9
+
+
+def test_adaboost_mh_with_many_labels_keeps_its_promises():
+    X, Y = make_multilabel_classification(n_samples=120, n_classes=4, random_state=1)
+    model = AdaBoostMHClassifier(base="stump", n_estimators=12).fit(X, Y)
+    found = lab.certificate(model, X, Y)
+    assert found.holds
+    assert max(found.discrepancy.values()) < 1e-9
