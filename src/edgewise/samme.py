@@ -49,7 +49,7 @@ FAULTLESS = "a base classifier makes no errors"
 START_SHARPNESS = 10.0  # where there is nothing to find it with
 PULL = 0.01  # towards it, in units of log loss per unit of its logarithm squared
 HELD_OUT = 0.2  # share of the rows that the sharpness is found on
-SHORT = 30  # rounds of the fit that it is found with
+SHORT = 50  # rounds of the fit that it is found with
 
 
 class SAMMEEngine:
