@@ -182,6 +182,17 @@ def test_base_class_goes_on_from_the_best_round(seed):
     assert_same_model(model.model_, once.model_)
 
 
+def test_base_class_is_searched_where_none_is_known():
+    """After a warm-up, where its length changes between the fits; and after no rounds at all."""
+    X, y = table(8, n=120, K=4)
+    model = ABCMARTClassifier(n_estimators=3, warmup=3, gap=5, warm_start=True).fit(X, y)
+    model.set_params(n_estimators=5, warmup=0).fit(X, y)
+    assert (model.history_["base_class"][3:] >= 0).all()
+    model = ABCMARTClassifier(n_estimators=3, warm_start=True, scoring=lambda *_: 0.0)
+    assert model.fit(X, y, X_val=X, y_val=y).n_iter_ == 0
+    assert model.fit(X, y).n_iter_ == 3
+
+
 def test_every_estimator_can_go_on():
     assert all("warm_start" in make().get_params() for make in VARIANTS.values())
 
