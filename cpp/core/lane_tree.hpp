@@ -3,8 +3,11 @@
 //
 // Hamming trees (all lanes of a row filled) and Gini trees (only the lane of its class) differ in
 // the criterion, which provides
-//   void add(places, lanes, row, ...)   see LaneRows
-//   static double score(left, total, ...)
+//   lanes(), counts_rows(), gain_unit()     the layout; whether min_samples_leaf is kept; gain of 1
+//   count(place)                            rows in a place, or a weight that is positive with them
+//   add(row, place), add_dense(...)         a row's lanes added to a place, to its features' places
+//   advance(left, bin, total)               left += bin; the score of the cut
+//   unsplit(total), finish(tree, ...)       the score without a cut; what the leaves are left with
 #pragma once
 
 #include <algorithm>

@@ -11,12 +11,11 @@
 #include "grower.hpp"
 #include "histogram.hpp"
 #include "residuals.hpp"
+#include "row_sums.hpp"
 #include "split.hpp"
 
 namespace edgewise {
 namespace {
-
-constexpr std::size_t kParallelRows = 1 << 13;
 
 // One thread's space for a node's rows, or for a piece of them.
 struct Workspace {

@@ -19,10 +19,15 @@ def row_keys(*parts: NDArray[Any]) -> Keys:
     keys = np.zeros(len(parts[0]), dtype=np.uint64)
     for part in parts:
         for column in part.reshape(len(keys), -1).T:
-            values = column.astype(np.float64) + 0.0  # no negative zero
-            values[np.isnan(values)] = np.nan  # one kind of missing value
-            keys = _mixed(keys ^ values.view(np.uint64))
+            keys = mixed(keys ^ bits(column))
     return keys
+
+
+def bits(numbers: NDArray[Any]) -> Keys:
+    """Numbers as 64 bits; -0.0 counts as 0.0, and all NaN are the same."""
+    values = numbers.astype(np.float64) + 0.0
+    values[np.isnan(values)] = np.nan
+    return values.view(np.uint64)
 
 
 def distinct(keys: Keys) -> Keys:
@@ -31,19 +36,19 @@ def distinct(keys: Keys) -> Keys:
     sorted_keys = keys[order]
     first = np.searchsorted(sorted_keys, sorted_keys)  # where the run of equal keys begins
     numbered = np.empty_like(keys)
-    numbered[order] = _mixed(sorted_keys ^ _mixed((np.arange(len(keys)) - first).astype(np.uint64)))
+    numbered[order] = mixed(sorted_keys ^ mixed((np.arange(len(keys)) - first).astype(np.uint64)))
     return numbered
 
 
 def uniforms(keys: Keys, seed: int, m: int) -> NDArray[np.float64]:
     """A number from [0, 1) for each row in round m."""
-    round_key = _mixed(np.array([seed], dtype=np.uint64) ^ _mixed(np.array([m], dtype=np.uint64)))
-    mantissa = _mixed(keys ^ round_key) >> np.uint64(11)
+    round_key = mixed(np.array([seed], dtype=np.uint64) ^ mixed(np.array([m], dtype=np.uint64)))
+    mantissa = mixed(keys ^ round_key) >> np.uint64(11)
     numbers: NDArray[np.float64] = mantissa.astype(np.float64) * 2.0**-53
     return numbers
 
 
-def _mixed(x: Keys) -> Keys:
+def mixed(x: Keys) -> Keys:
     """The finaliser of SplitMix64 (Steele, Lea, Flood 2014), after one step of its counter."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

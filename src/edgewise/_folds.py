@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from ._chance import Keys, bits, mixed
 from ._errors import InvalidDataError
 
-Hashes = NDArray[np.uint64]
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]  # training rows, held-out rows
 
 
@@ -34,7 +34,7 @@ def content_folds(X: Any, codes: NDArray[Any], n_folds: int) -> list[Split]:
     return [(np.flatnonzero(fold != fold[rows[0]]), rows) for rows in held if len(rows)]
 
 
-def _fold_of_rows(hashes: Hashes, codes: NDArray[Any], n_folds: int) -> NDArray[np.intp]:
+def _fold_of_rows(hashes: Keys, codes: NDArray[Any], n_folds: int) -> NDArray[np.intp]:
     """The fold in which each row is held out, or -1."""
     fold = np.full(len(codes), -1)
     dealt = 0
@@ -47,14 +47,14 @@ def _fold_of_rows(hashes: Hashes, codes: NDArray[Any], n_folds: int) -> NDArray[
     return fold
 
 
-def _row_hashes(X: Any) -> Hashes:
+def _row_hashes(X: Any) -> Keys:
     """One number of 64 bits for each row; equal rows have equal ones."""
     if issparse(X):
         return _sparse_hashes(csr_array(X))
-    total: Hashes | None = None
+    total: Keys | None = None
     for column in _columns(X):
         values = _column_hashes(column)
-        total = values if total is None else _mixed(total ^ values)
+        total = values if total is None else mixed(total ^ values)
     if total is None:
         raise InvalidDataError(
             f"Found X with 0 feature(s) (shape={np.shape(X)}) while a minimum of 1 is required."
@@ -71,32 +71,18 @@ def _columns(X: Any) -> Iterator[NDArray[Any]]:
     yield from array.reshape(len(array), -1).T if array.ndim != 1 else [array]
 
 
-def _column_hashes(column: NDArray[Any]) -> Hashes:
+def _column_hashes(column: NDArray[Any]) -> Keys:
     if column.dtype.kind in "fiub":
-        return _number_hashes(column)
+        return mixed(bits(column))
     words, place = np.unique(column.astype(str), return_inverse=True)
     digests = [hashlib.blake2b(str(w).encode(), digest_size=8).digest() for w in words]
     return np.frombuffer(b"".join(digests), dtype=np.uint64)[place]
 
 
-def _number_hashes(values: NDArray[Any]) -> Hashes:
-    """-0.0 counts as 0.0, and all NaN are the same."""
-    numbers = np.where(np.isnan(values), np.nan, values.astype(np.float64) + 0.0)
-    return _mixed(numbers.view(np.uint64))
-
-
-def _sparse_hashes(X: Any) -> Hashes:
+def _sparse_hashes(X: Any) -> Keys:
     """Sums over the entries that are not zero, so that their order does not matter."""
     X.sum_duplicates()
     X.eliminate_zeros()
-    places = _mixed(X.indices.astype(np.uint64))
-    sums = np.concatenate([[np.uint64(0)], np.cumsum(_mixed(_number_hashes(X.data) ^ places))])
-    return _mixed(sums[X.indptr[1:]] - sums[X.indptr[:-1]])
-
-
-def _mixed(x: Hashes) -> Hashes:
-    """Stirs the bits (the finaliser of splitmix64, Steele, Lea and Flood 2014)."""
-    x = x + np.uint64(0x9E3779B97F4A7C15)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    places = mixed(X.indices.astype(np.uint64))
+    sums = np.concatenate([[np.uint64(0)], np.cumsum(mixed(mixed(bits(X.data)) ^ places))])
+    return mixed(sums[X.indptr[1:]] - sums[X.indptr[:-1]])

@@ -69,25 +69,7 @@ class BaseBooster(Booster):
     model_ : the trees as plain arrays.
     """
 
-    _rules: ClassVar[dict[str, p.Rule]] = {
-        "n_estimators": p.integer(1),
-        "learning_rate": p.real(0.0, 10.0),
-        "max_leaf_nodes": p.integer(2, 65535, none=True),
-        "max_depth": p.integer(1, none=True),
-        "min_samples_leaf": p.integer(1),
-        "max_bins": p.integer(2, 255),
-        "categorical_features": p.columns(),
-        "init": p.one_of("prior", "zero"),
-        "class_weight": p.class_weight(),
-        "early_stopping": p.either(p.boolean(), p.one_of("auto")),
-        "validation_fraction": p.real(0.0, 1.0, high_open=True),
-        "n_iter_no_change": p.integer(1),
-        "scoring": p.scoring(),
-        "warm_start": p.boolean(),
-        "random_state": p.random_state(),
-        "n_jobs": p.n_jobs(),
-        "verbose": p.integer(0),
-    }
+    _rules: ClassVar[dict[str, p.Rule]] = Booster._rules | {"init": p.one_of("prior", "zero")}
 
     def __init__(
         self,

@@ -73,24 +73,8 @@ def at_most(leaves: int, n_rows: int, least: int) -> int:
 class VotingBooster(Booster):
     """Adds a grower of trees that vote."""
 
-    _rules: ClassVar[dict[str, p.Rule]] = {
-        "n_estimators": p.integer(1),
-        "learning_rate": p.real(0.0, 10.0),
-        "max_leaf_nodes": p.integer(2, 65535, none=True),
-        "max_depth": p.integer(1, none=True),
-        "min_samples_leaf": p.integer(1),
+    _rules: ClassVar[dict[str, p.Rule]] = Booster._rules | {
         "max_features": p.either(p.integer(1, none=True), p.share()),
-        "max_bins": p.integer(2, 255),
-        "categorical_features": p.columns(),
-        "class_weight": p.class_weight(),
-        "early_stopping": p.either(p.boolean(), p.one_of("auto")),
-        "validation_fraction": p.real(0.0, 1.0, high_open=True),
-        "n_iter_no_change": p.integer(1),
-        "scoring": p.scoring(),
-        "warm_start": p.boolean(),
-        "random_state": p.random_state(),
-        "n_jobs": p.n_jobs(),
-        "verbose": p.integer(0),
     }
 
     max_leaf_nodes: int | None

@@ -4,8 +4,8 @@ Long and Servedio, "Martingale boosting" (COLT 2005), in the form of Geist (2015
 branching program: layer t has nodes 0..t; a row begins at the only node of layer 0, and a node's
 weak learner sends it to node i + 1 of the next layer if it says 1, to node i if it says 0. After L
 layers the answer is 1 for rows that went right more often than left. A row of class 1 walks right
-with a probability above one half at every node, whatever its other rows' labels, and Hoeffding's
-bound does the rest; no weight ever grows, which is why noise does no harm.
+with a probability above one half at every node, whatever the other rows' labels, and Hoeffding's
+bound does the rest. No row's weight grows because it was got wrong: why noise does less harm.
 
 The weak learner of a node has to be better than chance on both classes. A plain tree is made so by
 giving both classes half of the weight, and by turning its more frequent answer over at random, so
@@ -93,8 +93,8 @@ class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     n_layers : int
         Layers L; the program has L (L + 1) / 2 weak learners.
     routing : {"expected", "random"}
-        Whether training rows take all ways with their probabilities, or one at random: the latter
-        costs L times less.
+        Whether training rows take all ways with their probabilities, or one at random, which costs
+        less and has more noise.
     max_leaf_nodes : int or None
         Leaves of a weak learner's tree; 2 makes it a stump.
     max_depth : int or None

@@ -9,8 +9,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import linprog, minimize, root
 from scipy.special import expit
 
-from edgewise.lab import _losses
-from edgewise.lab.truth_table import CustomLoss, TruthTable
+from edgewise.lab.truth_table import CustomLoss, TruthTable, _losses
 
 EPS = np.finfo(float).eps
 

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from .._errors import InvalidDataError, InvalidParameterError
 from .._params import check, integer
-from ._cycle_map import Choices
-from ._cycles import Cycle
-from ._margin_matrix import Signs, Weights
-from ._margins import max_margin
-from ._orbit import Orbit
-from ._survey import Survey
+from .dynamics._cycle_map import Choices
+from .dynamics._cycles import Cycle
+from .dynamics._margin_matrix import Signs, Weights
+from .dynamics._margins import max_margin
+from .dynamics._orbit import Orbit
+from .dynamics._survey import Survey
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import brentq
 
 from edgewise.lab import dynamics
-from edgewise.lab._cycle_map import jacobian, shortest_period, walk_given
+from edgewise.lab.dynamics._cycle_map import jacobian, shortest_period, walk_given
 
 GOLDEN = (sqrt(5) - 1) / 2
 TRIPLE = [(3 - sqrt(5)) / 4, (sqrt(5) - 1) / 4, 0.5]

@@ -9,8 +9,9 @@ import mpmath
 import numpy as np
 import pytest
 
-from edgewise.lab import _exact, dynamics
-from edgewise.lab._certify import _left_null_space
+from edgewise.lab import dynamics
+from edgewise.lab.dynamics import _exact
+from edgewise.lab.dynamics._certify import _left_null_space
 
 
 @pytest.mark.parametrize("digits", [20, 50, 400])

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 
 from edgewise import InvalidDataError
-from edgewise.lab import _exact_algebra as _exact
-from edgewise.lab import _existence
-from edgewise.lab.truth_table import TruthTable
+from edgewise.lab.truth_table import TruthTable, _exact, _existence
 
 
 def directions(M):

@@ -5,8 +5,13 @@ import pytest
 from scipy.optimize import linprog
 
 from edgewise import InvalidDataError, InvalidParameterError
-from edgewise.lab import _stability
-from edgewise.lab.truth_table import CustomLoss, ExponentialLoss, LogisticLoss, TruthTable
+from edgewise.lab.truth_table import (
+    CustomLoss,
+    ExponentialLoss,
+    LogisticLoss,
+    TruthTable,
+    _stability,
+)
 
 
 def some_table(seed, M, n=400):

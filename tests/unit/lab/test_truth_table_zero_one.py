@@ -5,8 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from edgewise.lab import _zero_one
-from edgewise.lab.truth_table import TruthTable
+from edgewise.lab.truth_table import TruthTable, _zero_one
 
 # Cells of the arrangement of all hyperplanes s beta = 0 of M classifiers: the threshold functions
 # of M - 1 variables (Muroga 1971; OEIS A000609).

@@ -40,7 +40,7 @@ from ._minimise import Walk, newton
 from ._pairs import Pairs, Reals
 
 if TYPE_CHECKING:
-    from .truth_table import TruthTable
+    from . import TruthTable
 
 Support = Literal["all", "occupied"]
 

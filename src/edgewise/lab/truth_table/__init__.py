@@ -21,16 +21,16 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _params as p
-from .._errors import InvalidDataError, InvalidParameterError
+from ... import _params as p
+from ..._errors import InvalidDataError, InvalidParameterError
 from . import _answers, _stability, _three, _zero_one
 from ._adaboost import BoostingPath, adaboost
+from ._display import ThreeClassifierDisplay
 from ._existence import Existence, decide
 from ._losses import CustomLoss, ExponentialLoss, LogisticLoss, Loss, loss_of
 from ._minimise import Minimum, Trace, minimise
 from ._pairs import Pairs, Reals, pair_up
 from ._stability import Stability, Support
-from ._table_plots import ThreeClassifierDisplay
 from ._zero_one import ZeroOneMinimum
 
 __all__ = [

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._errors import EdgewiseError, InvalidDataError
+from ..._errors import EdgewiseError, InvalidDataError
 
 if TYPE_CHECKING:
-    from .truth_table import TruthTable
+    from . import TruthTable
 
 Reals = NDArray[np.float64]
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, hstack
 
-from . import _exact_algebra as _exact
+from . import _exact
 from ._losses import ExponentialLoss
 from ._minimise import Walk, newton
 from ._pairs import Pairs, Reals

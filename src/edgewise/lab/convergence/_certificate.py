@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _params as p
-from .. import _votes
-from .._errors import InvalidDataError, InvalidParameterError
-from .._input import matrix
-from .._threads import n_threads
+from ... import _params as p
+from ... import _votes
+from ..._errors import InvalidDataError, InvalidParameterError
+from ..._input import matrix
+from ..._threads import n_threads
 from ._bounds import bound_for
 from ._weighting import Array, check_shares, initial_weights, label_matrix
 

@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
-from .._errors import InvalidParameterError
-from .._params import Rule as Check
-from .._params import check, either, integer, one_of, real
+from ... import _core
+from ..._errors import InvalidParameterError
+from ..._params import Rule as Check
+from ..._params import check, either, integer, one_of, real
 from ._margin_matrix import Signs, Weights
 from ._margins import max_margin
 

@@ -19,8 +19,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 from scipy.stats import hypergeom
 
-from .. import _votes
-from .._errors import InvalidDataError
+from ... import _votes
+from ..._errors import InvalidDataError
 from ._weighting import Array, check_labels
 
 MOST_MEETINGS = 2**13  # n 2^(K-1): a few seconds

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
+from ... import _core
 from ._margin_matrix import Signs, Weights
 
 Choices = NDArray[np.int32]

@@ -17,9 +17,9 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _core
-from .._errors import InvalidDataError, InvalidParameterError
-from .._params import check, integer
+from ... import _core
+from ..._errors import InvalidDataError, InvalidParameterError
+from ..._params import check, integer
 from ._certify import Certificate, certify
 from ._cycle_map import (
     SAME,
