@@ -78,8 +78,8 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """Scores before the first round."""
         return np.zeros(n_classes)
 
-    def _builder(self, start: Scores, n_features: int) -> Builder:
-        return ModelBuilder(start, n_features)
+    def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
+        return ModelBuilder(start, rows.X.shape[1], rows.weights, n_threads)
 
     def _link(self, scores: Scores, n_threads: int) -> Scores:
         """Probabilities from scores, in place."""
@@ -173,7 +173,7 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         start = self.model_.start if continues else self._start(rows, len(classes))
         rows = rows.without_negligible()
         engine = self._engine(rows, start)
-        builder = self._builder(start, rows.X.shape[1])
+        builder = self._builder(start, rows, engine.n_threads)
         if continues:
             engine.replay(self.model_, rows.X)
         stopper = None
