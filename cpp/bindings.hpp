@@ -76,6 +76,7 @@ inline std::vector<Moves> moves_of(const std::vector<Tree*>& trees) {
   return moves;
 }
 
+void bind_explain(nb::module_& m);
 void bind_votes(nb::module_& m);
 void bind_lab(nb::module_& m);
 
