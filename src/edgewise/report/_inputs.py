@@ -109,6 +109,7 @@ class Table:
     caption: str = ""
     formats: Mapping[str, str] = field(default_factory=dict)  # column: format, such as ".2%"
     bold: Sequence[int] = ()  # numbers of the rows to stress, from 0
+    beside: bool = False  # narrow enough to stand beside a chart
 
 
 @dataclass(frozen=True)
