@@ -102,6 +102,7 @@ def confidence_chart(top: Array, right: NDArray[np.bool_]) -> Chart:
     ]
     colour = {"domain": list(counts), "range": [BLUE, SIGNAL]}
     scale = {"type": "symlog", "domainMin": 0}  # mistakes are few, and yet to be seen
+    powers = [0, *(10**k for k in range(9))]
     spec = {
         "height": 300,
         "data": {"values": rows},
@@ -109,7 +110,7 @@ def confidence_chart(top: Array, right: NDArray[np.bool_]) -> Chart:
         "encoding": {
             "x": column("bin", "O", "probability of the predicted class", axis={"labelAngle": -40}),
             "xOffset": column("name", "N"),
-            "y": column("count", "Q", "rows (logarithmic)", scale=scale, axis={"tickCount": 5}),
+            "y": column("count", "Q", "rows (logarithmic)", scale=scale, axis={"values": powers}),
             "color": column("name", "N", scale=colour, legend={"orient": "bottom", "title": None}),
             "tooltip": hint(("name", "predictions"), ("bin", "probability"), ("count", "rows")),
         },
