@@ -1,11 +1,21 @@
 """A report that compares methods on one data set."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from .._errors import InvalidDataError, InvalidParameterError
 from ._charts import methods_chart, rounds_chart, time_chart
 from ._evidence import gather
-from ._inputs import Cell, Comparison, LearningCurve, MethodResult, PairedTest, Section, Table
+from ._inputs import (
+    Cell,
+    Chart,
+    Comparison,
+    LearningCurve,
+    MethodResult,
+    PairedTest,
+    Section,
+    Table,
+)
 from ._model import sections
 from ._page import Page, Tile, cell, render
 from ._report import Report
@@ -54,7 +64,7 @@ def _tiles(comparison: Comparison, best: MethodResult) -> list[Tile]:
     for name, value in (("log loss", best.log_loss), ("calibration error", best.calibration)):
         if value is not None:
             shown.append(Tile(f"its {name}", f"{value:.4f}"))
-    return [*shown, *(Tile(name, cell(v)) for name, v in list(comparison.facts.items())[:3])]
+    return [*shown, *(Tile(name, cell(v)) for name, v in list(comparison.facts.items())[:2])]
 
 
 # --- the methods -------------------------------------------------------------------------------
@@ -65,7 +75,7 @@ def _methods_sections(comparison: Comparison) -> list[Section]:
     words = [_test_in_words(comparison.paired_test)] if comparison.paired_test else []
     words += [f"{method} has no figures: {why}" for method, why in comparison.failures.items()]
     charts = [methods_chart(results), time_chart(results)]
-    parts = [_table(results), *(c for c in charts if c is not None)]
+    parts: list[Table | Chart] = [_table(results), *(c for c in charts if c is not None)]
     told = [Section("Methods", words, parts)]
     if comparison.curves:
         told.append(_curves_section(comparison.curves))
@@ -114,11 +124,17 @@ def _curves_section(curves: Sequence[LearningCurve]) -> Section:
     for curve in curves:
         kinds[curve.of].append(curve)
     charts = [
-        rounds_chart(of_kind[:CURVES], title=of.capitalize(), of=of)
+        rounds_chart(of_kind[:CURVES], title=of.capitalize(), of=of, logarithmic=_steep(of_kind))
         for of, of_kind in kinds.items()
     ]
-    words = "The diamond is the best round of each curve, with its number."
-    return Section("Learning curves of all methods", [words], charts)
+    words = "A diamond is the best round of a curve, as seen afterwards."
+    return Section("Rounds of all methods", [words], charts)
+
+
+def _steep(curves: Sequence[LearningCurve]) -> bool:
+    """Whether a logarithmic scale shows more: where the largest figure is many times the least."""
+    figures = [float(v) for c in curves for v in c.values]
+    return 0 < 8 * min(figures) < max(figures)
 
 
 def _folds(results: Sequence[MethodResult]) -> Table:
@@ -138,4 +154,4 @@ def _best_sections(comparison: Comparison) -> list[Section]:
         return []
     name = comparison.best_name or comparison.results[0].method
     told = sections(gather(comparison.best))
-    return [Section(f"{s.title}: {name}", s.words, s.parts) for s in told]
+    return [replace(s, about=name) for s in told]

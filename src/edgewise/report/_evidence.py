@@ -59,8 +59,8 @@ class Evidence:
     @property
     def wrong(self) -> NDArray[np.bool_]:
         """(n): rows with a mistake."""
-        wrong = np.asarray(self.said != self.rows.y)
-        return wrong.any(axis=1) if self.multi_label else wrong
+        wrong: NDArray[np.bool_] = np.asarray(self.said != self.rows.y)
+        return np.asarray(wrong.any(axis=1)) if self.multi_label else wrong
 
     def staged_rows(self, rows: Labelled) -> Labelled:
         """As many of the rows as a learning curve can afford."""
@@ -124,12 +124,12 @@ def _inside(evidence: Evidence) -> Evidence:
     estimator = getattr(estimator, "best_estimator_", estimator)
     if isinstance(estimator, Pipeline):
         first, estimator = estimator[:-1], estimator[-1]
-        rows, train = (_transformed(first, part) for part in (rows, train))
-    assert rows is not None
+        rows = _transformed(first, rows)
+        train = None if train is None else _transformed(first, train)
     return Evidence(rows, evidence.said, evidence.proba, evidence.classes, estimator, train)
 
 
-def _transformed(steps: Pipeline, rows: Labelled | None) -> Labelled | None:
-    if rows is None or rows.X is None or len(steps) == 0:
+def _transformed(steps: Pipeline, rows: Labelled) -> Labelled:
+    if rows.X is None or len(steps) == 0:
         return rows
     return Labelled(steps.transform(rows.X), rows.y)

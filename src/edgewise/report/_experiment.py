@@ -35,11 +35,13 @@ def experiment_report(
 
 
 def _tiles(experiments: Sequence[Experiment]) -> list[Tile]:
-    counts = Counter(v.outcome for e in experiments for v in e.verdicts)
-    if not counts:
-        return []
+    counts = _counts(experiments)
     names = {"agrees": "figures that agree", "differs": "that differ", "open": "not decided"}
-    return [Tile(names[o], f"{MARKS[o]} {counts[o]}") for o in OUTCOMES if counts[o]]  # type: ignore[index]
+    return [Tile(names[o], f"{MARKS[o]} {counts[o]}") for o in OUTCOMES if counts[o]]
+
+
+def _counts(experiments: Sequence[Experiment]) -> Counter[str]:
+    return Counter(str(v.outcome) for e in experiments for v in e.verdicts)
 
 
 def _summary(experiments: Sequence[Experiment]) -> list[Section]:
@@ -48,8 +50,8 @@ def _summary(experiments: Sequence[Experiment]) -> list[Section]:
         return []
     rows: list[list[Cell]] = []
     for e in experiments:
-        counts = Counter(v.outcome for v in e.verdicts)
-        rows.append([e.title, e.source, *(counts.get(o, 0) for o in OUTCOMES), _overall(counts)])  # type: ignore[call-overload]
+        counts = _counts([e])
+        rows.append([e.title, e.source, *(counts[o] for o in OUTCOMES), _overall(counts)])
     head = ["experiment", "source", "agree", "differ", "open", "verdict"]
     return [Section("Summary", [], [Table(head, rows)])]
 

@@ -138,6 +138,7 @@ class Section:
     title: str
     words: Sequence[str] = ()  # paragraphs
     parts: Sequence[Table | Chart | Image] = ()
+    about: str = ""  # stands above the title, such as the method that the section is about
 
 
 @dataclass(frozen=True)

@@ -194,10 +194,10 @@ def model_section(evidence: Evidence) -> Section | None:
     rows = [[name, _short(given[name]), _short(defaults.get(name))] for name in sorted(given)]
     changed = [i for i, row in enumerate(rows) if row[1] != row[2]]
     table = Table(["parameter", "value", "default"], rows, "In bold: not the default", bold=changed)
-    model = getattr(estimator, "model_", None)
+    n_trees = getattr(getattr(estimator, "model_", None), "n_trees", None)
     words = f"{type(estimator).__name__}: {len(evidence.classes)} classes"
-    if rounds_used(estimator) is not None and hasattr(model, "n_trees"):
-        words += f", {rounds_used(estimator):,} rounds, {model.n_trees:,} trees"
+    if n_trees is not None:
+        words += f", {rounds_used(estimator):,} rounds, {n_trees:,} trees"
     seconds = getattr(estimator, "history_", {}).get("seconds", [])
     words += f", fitted in {seconds[-1]:.2f} s." if len(seconds) else "."
     return Section("Model", [words], [table])

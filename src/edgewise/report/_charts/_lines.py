@@ -75,13 +75,17 @@ def _best_marks(best: list[Spec], x: Spec, y: Spec, colour: Spec) -> list[Spec]:
     point = {"type": "point", "shape": "diamond", "size": 130, "stroke": CARD, "strokeWidth": 1}
     words = {"type": "text", "dy": -12, "fontSize": 11.5, "fontWeight": 600}
     label = {"field": "round", "type": "quantitative"}
+    rule = {"type": "rule", "strokeDash": [3, 3], "color": SOFT}
+    diamond = {
+        "data": data,
+        "mark": point,
+        "encoding": {"x": x, "y": y, "tooltip": tooltip, **colour},
+    }
+    if len(best) > 1:  # rules and numbers of several would hide each other
+        return [diamond]
     return [
-        {
-            "data": data,
-            "mark": {"type": "rule", "strokeDash": [3, 3], "color": SOFT},
-            "encoding": {"x": x},
-        },
-        {"data": data, "mark": point, "encoding": {"x": x, "y": y, "tooltip": tooltip, **colour}},
+        {"data": data, "mark": rule, "encoding": {"x": x}},
+        diamond,
         {"data": data, "mark": words, "encoding": {"x": x, "y": y, "text": label}},
     ]
 

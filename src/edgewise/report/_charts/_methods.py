@@ -63,7 +63,7 @@ def time_chart(results: Sequence[MethodResult]) -> Chart | None:
         "Q",
         "seconds to fit",
         scale={"type": "log"},
-        axis={"tickCount": 5, "format": "~r"},
+        axis={"tickCount": 5, "format": "~r", "grid": False},
     )
     error = column("error", "Q", scale={"zero": False, "padding": 20}, axis=PERCENT)
     tooltip = hint(

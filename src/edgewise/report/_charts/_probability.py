@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..._rounds import RoundMargins
 from ...metrics import ReliabilityCurve, error_interval
-from .._inputs import Chart, Table
+from .._inputs import Cell, Chart, Table
 from ._spec import BLUE, SIGNAL, SOFT, Array, Spec, colour_of, column, hint, told_apart
 
 SHARE = {"scale": {"domain": [0, 1]}, "axis": {"tickCount": 6}}
@@ -161,7 +161,7 @@ def _staircase(name: str, stage: RoundMargins) -> list[Spec]:
 
 
 def _margins_table(names: Sequence[str], stages: Sequence[RoundMargins]) -> Table:
-    rows = [
+    rows: list[list[Cell]] = [
         [name, float(np.mean(s.values <= 0)), float(np.median(s.values)), float(s.values[0])]
         for name, s in zip(names, stages, strict=True)
     ]
