@@ -38,7 +38,8 @@ def methods_chart(results: Sequence[MethodResult]) -> Chart:
         },
     ]
     values = [_row(r) for r in results]
-    spec = {"height": 28 * len(results), "data": {"values": values}, "layer": layers}
+    height = max(28 * len(results), min(300, 46 * len(results)))
+    spec = {"height": height, "data": {"values": values}, "layer": layers}
     first = results[0]
     words = f"Error of {len(results)} methods with intervals; {first.method}: {first.error:.2%}."
     return Chart(spec, words, "Error with its interval" + ("; ticks: folds" if folds else ""))
