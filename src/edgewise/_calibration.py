@@ -72,7 +72,7 @@ class Scaling:
 
 
 def _minimum(loss: Any, start: Vector) -> Vector:
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"ftol": 1e-14})
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"ftol": 0.0, "gtol": 1e-9})
     return np.asarray(found.x)
 
 
