@@ -121,8 +121,8 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             names=TRAINING,
             reset=not continues,
             multi_label=self._multi_label,
+            learn=True,
         )
-        self.is_categorical_ = _input.categorical_mask(self)
         if costs is not None:
             labelled = labelled.with_costs(costs)
         labelled = labelled.without_weightless()
