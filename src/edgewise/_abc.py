@@ -111,7 +111,7 @@ class ABCBooster(BaseBooster):
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
         max_bins: int = 255,
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
         init: str = "prior",
         class_weight: Any = None,
         calibration: str | None = None,

@@ -153,8 +153,8 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             names=TRAINING,
             reset=not continues,
             multi_label=self._multi_label,
+            learn=True,
         )
-        self.is_categorical_ = _input.categorical_mask(self)
         if costs is not None:
             labelled = labelled.with_costs(costs)
         labelled = labelled.without_weightless()

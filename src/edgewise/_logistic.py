@@ -33,9 +33,10 @@ class BaseBooster(Booster):
     max_bins : int
         Bins of a feature, missing values not counted. A feature with no more distinct values than
         that is searched exhaustively.
-    categorical_features : list of column numbers, names or bools, or None
-        Columns whose values are categories, given as numbers: they are split into sets of values.
-        Values that training has not seen are treated as missing.
+    categorical_features : "from_dtype", list of column numbers, names or bools, or None
+        Columns whose values are categories: they are split into sets of values. "from_dtype": the
+        columns of a data frame that hold strings or are of a categorical type. Values that training
+        has not seen are treated as missing.
     init : {"prior", "zero"}
         Scores start at the centred logarithms of the class frequencies, or at zero as in the
         papers.
@@ -77,6 +78,8 @@ class BaseBooster(Booster):
     history_ : dict of arrays with one entry per round: "loss" (training log loss), "seconds" (since
         the loop's begin), with early stopping "validation_score", and the algorithm's own story.
     is_categorical_ : which features are categorical, or None.
+    categories_ : by the number of a column that holds strings or categories its values; the model
+        knows a value by its place there.
     feature_importances_ : share of the total gain of each feature.
     model_ : the trees as plain arrays.
     """
@@ -95,7 +98,7 @@ class BaseBooster(Booster):
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
         max_bins: int = 255,
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
         init: str = "prior",
         class_weight: Any = None,
         calibration: str | None = None,

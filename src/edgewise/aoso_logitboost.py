@@ -76,7 +76,7 @@ class AOSOLogitBoostClassifier(BaseBooster):
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
         max_bins: int = 255,
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
         init: str = "prior",
         class_weight: Any = None,
         calibration: str | None = None,
