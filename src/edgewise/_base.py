@@ -8,6 +8,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -317,6 +318,24 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         matrix, threads = self._ready(X)
         for scores in self.model_.staged_scores(matrix, threads):
             yield self._labels(scores)
+
+    def report(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        X_train: Any = None,
+        y_train: ArrayLike | None = None,
+        title: str | None = None,
+    ) -> Any:
+        """All about this model on held-out rows, as one page: `edgewise.report.model_report`.
+
+        The report shows itself in a notebook, and `.save(path)` writes it to a file. With X_train
+        and y_train, the rows of the fit, it has more to tell. Needs the extra ``report``.
+        """
+        # Layers import one way and reports are far above: looked up by name, when asked.
+        reports = import_module("edgewise.report")
+        return reports.model_report(self, X, y, X_train=X_train, y_train=y_train, title=title)
 
     @property
     def feature_importances_(self) -> Scores:
