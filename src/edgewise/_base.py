@@ -21,6 +21,7 @@ from . import _core, _input
 from . import _params as p
 from ._callbacks import CallbackWatcher, Supported, managed
 from ._errors import InvalidDataError, InvalidParameterError
+from ._groups import as_trained, grouped
 from ._input import Matrix, Rows
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from ._model import Model, ModelBuilder, Scores
@@ -208,10 +209,11 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.classes_ = fit.classes
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         rows = fit.rows.without_negligible()
+        rows = grouped(rows, _input.columns_of(self.is_categorical_), len(fit.classes))
         engine = self._engine(rows, start)
         builder = self._builder(start, rows, engine.n_threads)
         if before:
-            engine.replay(before.model_, rows.X)
+            engine.replay(before.model_, as_trained(rows))
         history = {k: v[:done] for k, v in before.history_.items()} if before else {}
         rule = self._round_rule(len(fit.classes), history)
         rounds = range(done, self.n_estimators)
