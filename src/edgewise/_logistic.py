@@ -47,6 +47,11 @@ class BaseBooster(Booster):
         Rounds without a better validation score after which boosting stops.
     scoring : str or callable
         What is watched: "loss" (log loss, negated), or any scikit-learn scorer by name.
+    time_limit : float or None
+        Seconds that `fit` may take; no round begins that would probably end later. None: no limit.
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does: "raise" leaves the estimator as it was before, "keep" ends the fit with
+        the rounds learned so far.
     warm_start : bool
         Continue from the fitted rounds. Fitting k rounds, then up to k + m on the same data, gives
         the same model as fitting k + m rounds.
@@ -87,6 +92,8 @@ class BaseBooster(Booster):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         scoring: Any = "loss",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -105,6 +112,8 @@ class BaseBooster(Booster):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs

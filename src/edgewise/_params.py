@@ -30,13 +30,18 @@ def integer(low: int, high: int | None = None, *, none: bool = False) -> Rule:
     )
 
 
-def real(low: float, high: float = math.inf, *, high_open: bool = False) -> Rule:
+def real(
+    low: float, high: float = math.inf, *, high_open: bool = False, none: bool = False
+) -> Rule:
     """A number above `low` and at most (or below) `high`."""
     words = f"a number above {low:g}" + (
         "" if high == math.inf else f" and {'below' if high_open else 'at most'} {high:g}"
     )
+    words += " or None" if none else ""
 
     def test(v: Any) -> bool:
+        if v is None:
+            return none
         if isinstance(v, bool | np.bool_) or not isinstance(v, Real) or not math.isfinite(v):
             return False
         number = float(v)

@@ -38,6 +38,11 @@ DOC = """
     scoring : str or callable
         What is watched: "loss" (log loss of the probabilities, negated), or any scikit-learn scorer
         by name.
+    time_limit : float or None
+        Seconds that `fit` may take; no round begins that would probably end later. None: no limit.
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does: "raise" leaves the estimator as it was before, "keep" ends the fit with
+        the rounds learned so far.
     warm_start : bool
         Continue from the fitted rounds. Fitting k rounds, then up to k + m on the same data and
         with an integer `random_state`, gives the same model as fitting k + m rounds.

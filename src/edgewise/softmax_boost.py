@@ -173,6 +173,8 @@ class SoftmaxBoostClassifier(VotingBooster):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         scoring: Any = "accuracy",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -194,6 +196,8 @@ class SoftmaxBoostClassifier(VotingBooster):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs

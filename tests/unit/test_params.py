@@ -32,6 +32,8 @@ BAD = {
     "validation_fraction": ([0, 1, 1.5, -0.1, np.nan, None], ["above 0", "below 1"]),
     "n_iter_no_change": ([0, -5, 1.0, None], ["integer", "at least 1"]),
     "scoring": ([3, ["loss"], None], ["'loss'", "scorer", "callable"]),
+    "time_limit": ([0, -1.0, "1 h", True, float("nan")], ["above 0", "None"]),
+    "on_interrupt": (["stop", None, True], ["'raise'", "'keep'"]),
     "warm_start": (["no", 1, None], ["True", "False"]),
     "random_state": (["seed", 1.5, -1], ["random_state"]),
     "n_jobs": ([0, 1.0, "2", True], ["None", "integer", "other than 0"]),

@@ -34,7 +34,8 @@ PUBLIC = [
 SHARED = {
     "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "min_samples_leaf", "max_bins",
     "class_weight", "early_stopping", "validation_fraction", "n_iter_no_change", "scoring",
-    "warm_start", "random_state", "n_jobs", "verbose", "categorical_features",
+    "warm_start", "random_state", "n_jobs", "verbose", "categorical_features", "time_limit",
+    "on_interrupt",
 }  # fmt: skip
 OWN = {
     "ABCLogitBoostClassifier": {"search", "gap", "warmup"},
