@@ -5,15 +5,18 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import lab
+from . import compare, lab
 
 commands = typer.Typer(
     name="edgewise",
-    help="Multi-class boosting, and the laboratory of its theory.\n\nExample: edgewise lab serve",
+    help="Multi-class boosting: compare algorithms on a table, fit, predict, evaluate, tune and "
+    "inspect models; and the laboratory of the theory.\n\nExample: edgewise compare\n\n"
+    "Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+commands.command("compare", epilog=compare.EPILOG)(compare.compare_command)
 commands.add_typer(lab.group, name="lab")
 
 

@@ -143,7 +143,7 @@ class HistGradientBoosting(SklearnPeer):
 
 
 class RandomForest(SklearnPeer):
-    name = "sklearn-forest"
+    name = "sklearn-rf"
 
     def build(self, features: Features, setting: Setting) -> Any:
         from sklearn.ensemble import RandomForestClassifier
@@ -156,7 +156,7 @@ class RandomForest(SklearnPeer):
 class AdaBoost(SklearnPeer):
     """With trees of depth 8 for its default stumps, which cannot tell many classes apart."""
 
-    name, needs_whole = "sklearn-adaboost", True
+    name, needs_whole = "sklearn-ada", True
 
     def own(self) -> dict[str, Any]:
         return {"max_depth": 8}
