@@ -37,6 +37,7 @@ class Fit(NamedTuple):
     rows: Rows
     classes: NDArray[Any]
     validation: Rows | None
+    watched: bool  # whether the validation rows say when to stop
     continues: bool  # from the model there is, by warm_start
     given: dict[str, Any]  # X, y and metadata as they came, for callbacks
     begin: float  # seconds on the clock
@@ -103,13 +104,17 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         """Scores before the first round."""
         return np.zeros(n_classes)
 
-    def _builder(self, start: Scores, n_features: int) -> Builder:
-        return ModelBuilder(start, n_features)
+    def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
+        return ModelBuilder(start, rows.X.shape[1], rows.weights, n_threads)
 
     def _link(self, scores: Scores, n_threads: int) -> Scores:
         """Probabilities from scores, in place."""
         _core.softmax(scores, n_threads)
         return scores
+
+    def _holds_rows_out(self) -> bool:
+        """Whether a family needs validation rows for more than early stopping."""
+        return False
 
     # --- fitting ----------------------------------------------------------------------------
 
@@ -148,8 +153,8 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             names=TRAINING,
             reset=not continues,
             multi_label=self._multi_label,
+            learn=True,
         )
-        self.is_categorical_ = _input.categorical_mask(self)
         if costs is not None:
             labelled = labelled.with_costs(costs)
         labelled = labelled.without_weightless()
@@ -160,10 +165,13 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         rows = labelled.encoded(classes, "y")
         self.multi_label_: bool = rows.relevant is not None
         validation = self._given_validation(given_val, classes)
-        if validation is None and self.early_stopping is True:
+        watched = self.early_stopping is True or (
+            self.early_stopping == "auto" and validation is not None
+        )
+        if validation is None and (watched or self._holds_rows_out()):
             rows, validation = rows.split(self.validation_fraction, self.random_state)
         asked = dict(zip(("X", "y"), given[:2], strict=True), metadata=_weights_only(given[2]))
-        self._boost(Fit(rows, classes, validation, continues, asked, begin))
+        self._boost(Fit(rows, classes, validation, watched, continues, asked, begin))
 
     def _given_validation(self, given: tuple[Any, Any, Any], classes: NDArray[Any]) -> Rows | None:
         """The rows given for validation, checked; None if there are none or they are not wanted."""
@@ -176,7 +184,7 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
                     "nothing for validation."
                 )
             return None
-        if self.early_stopping is False:
+        if self.early_stopping is False and not self._holds_rows_out():
             return None
         labelled = _input.labelled(
             self,
@@ -200,7 +208,7 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         rows = fit.rows.without_negligible()
         engine = self._engine(rows, start)
-        builder = self._builder(start, rows.X.shape[1])
+        builder = self._builder(start, rows, engine.n_threads)
         if before:
             engine.replay(before.model_, rows.X)
         history = {k: v[:done] for k, v in before.history_.items()} if before else {}
@@ -238,7 +246,7 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         return CallbackWatcher(self, n_rounds, fit.given, attributes)
 
     def _stopper(self, fit: "Fit", engine: Engine, builder: Builder) -> Stopper | None:
-        if fit.validation is None:
+        if fit.validation is None or not fit.watched:
             return None
         so_far = self.model_ if fit.continues else builder.model()
         threads = engine.n_threads

@@ -96,7 +96,7 @@ def columns() -> Rule:
     """Columns of X; whether X has them is checked when it is known."""
 
     def test(v: Any) -> bool:
-        if v is None:
+        if v is None or (isinstance(v, str) and v == "from_dtype"):
             return True
         if isinstance(v, str) or np.ndim(v) != 1:
             return False
@@ -107,7 +107,9 @@ def columns() -> Rule:
         )
         return any(all(is_kind(c) for c in v) for is_kind in of_kind)
 
-    return test, "None or a list of column numbers, of column names, or of one bool per column"
+    return test, (
+        "'from_dtype', None or a list of column numbers, of column names, or of one bool per column"
+    )
 
 
 def n_jobs() -> Rule:

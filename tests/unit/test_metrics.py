@@ -59,6 +59,23 @@ def test_brier_score_of_several_labels_is_the_mean_of_each():
     assert metrics.brier_score(sparse.csr_array(Y), P) == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.parametrize("K", [2, 5])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_log_loss_is_scikit_learns(K, weighted):
+    y, proba, w = forecasts(K, K=K)
+    proba[0] = np.eye(K)[(y[0] + 1) % K]  # quite sure and wrong
+    w = w if weighted else None
+    expected = sk.log_loss(y, proba, sample_weight=w)
+    assert metrics.log_loss(y, proba, sample_weight=w) == pytest.approx(expected, rel=1e-12)
+
+
+def test_log_loss_of_several_labels_is_the_mean_of_each():
+    rng = np.random.default_rng(0)
+    Y, P = rng.integers(2, size=(50, 4)), rng.random((50, 4))
+    expected = np.mean([sk.log_loss(Y[:, k], P[:, k]) for k in range(4)])
+    assert metrics.log_loss(Y, P) == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("n_bins", [1, 4, 15])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_calibration_error_is_its_definition(n_bins, weighted):

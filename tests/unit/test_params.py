@@ -32,6 +32,7 @@ BAD = {
     "validation_fraction": ([0, 1, 1.5, -0.1, np.nan, None], ["above 0", "below 1"]),
     "n_iter_no_change": ([0, -5, 1.0, None], ["integer", "at least 1"]),
     "scoring": ([3, ["loss"], None], ["'loss'", "scorer", "callable"]),
+    "calibration": (["isotonic", True, 1], ["'priors'", "'temperature'", "'vector'", "None"]),
     "time_limit": ([0, -1.0, "1 h", True, float("nan")], ["above 0", "None"]),
     "on_interrupt": (["stop", None, True], ["'raise'", "'keep'"]),
     "warm_start": (["no", 1, None], ["True", "False"]),

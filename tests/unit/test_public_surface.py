@@ -69,7 +69,7 @@ def test_version():
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_parameters_are_keyword_only_and_few(classifier):
     parameters = inspect.signature(classifier).parameters
-    of_family = {"init"} if classifier in LOGISTIC else {"max_features"}
+    of_family = {"init", "calibration"} if classifier in LOGISTIC else {"max_features"}
     assert set(parameters) == SHARED | of_family | OWN.get(classifier.__name__, set())
     assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
     with pytest.raises(TypeError, match="n_estimator"):

@@ -1,4 +1,4 @@
-"""Whether probabilities can be believed: Brier score, reliability curve, calibration error.
+"""Whether probabilities can be believed: reliability curve, calibration error.
 
 Top-label: how often the most probable class is right, against its probability (Guo, Pleiss, Sun
 and Weinberger, "On calibration of modern neural networks", ICML 2017). Classwise: the same for the
@@ -46,34 +46,6 @@ class ReliabilityCurve:
     def max_error(self) -> float:
         """The largest distance of a bin."""
         return float(np.abs(self.observed - self.forecast).max())
-
-
-def brier_score(
-    y: ArrayLike,
-    proba: ArrayLike,
-    *,
-    classes: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
-) -> float:
-    """Mean squared distance between the probabilities and the truth as zeros and ones.
-
-    Of three classes or more the squares are summed over the classes, so it lies between 0 and 2; of
-    two classes it is that of one of them, between 0 and 1, as in scikit-learn. With an indicator
-    matrix as y it is the mean over the labels of the score of each.
-
-    Parameters
-    ----------
-    y : (n,) labels, or an indicator matrix (n, K).
-    proba : (n, K) probabilities, or (n,) those of the second of two classes.
-    classes : (K,) labels of the columns, an estimator's `classes_`; if None, the sorted labels
-        of y.
-    sample_weight : (n,) weights of the rows.
-    """
-    given = of_probabilities(y, proba, classes, sample_weight)
-    squares = (given.values - given.truth) ** 2
-    halves = len(given.classes) == 2 or not given.exclusive
-    of_rows = squares.mean(axis=1) if halves else squares.sum(axis=1)
-    return float(given.weights @ of_rows)
 
 
 def calibration_error(
