@@ -6,6 +6,7 @@ import typer
 
 from .. import __version__
 from . import compare, lab
+from .reproduce import reproduce
 
 commands = typer.Typer(
     name="edgewise",
@@ -18,6 +19,9 @@ commands = typer.Typer(
 )
 commands.command("compare", epilog=compare.EPILOG)(compare.compare_command)
 commands.add_typer(lab.group, name="lab")
+commands.command(
+    epilog="Examples:  edgewise reproduce --list   |   edgewise reproduce abc-summary --scale paper"
+)(reproduce)
 
 
 def _version(wanted: bool) -> None:
