@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import compare, lab
+from . import compare, evaluate, fit, inspect, lab, predict, tune
 from .reproduce import reproduce
 
 commands = typer.Typer(
@@ -18,6 +18,11 @@ commands = typer.Typer(
     pretty_exceptions_enable=False,
 )
 commands.command("compare", epilog=compare.EPILOG)(compare.compare_command)
+commands.command("fit", epilog=fit.EPILOG)(fit.fit)
+commands.command("predict", epilog=predict.EPILOG)(predict.predict)
+commands.command("evaluate", epilog=evaluate.EPILOG)(evaluate.evaluate)
+commands.command("tune", epilog=tune.EPILOG)(tune.tune_command)
+commands.command("inspect", epilog=inspect.EPILOG)(inspect.inspect)
 commands.add_typer(lab.group, name="lab")
 commands.command(
     epilog="Examples:  edgewise reproduce --list   |   edgewise reproduce abc-summary --scale paper"

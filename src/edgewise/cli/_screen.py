@@ -78,6 +78,19 @@ def bar(*, shown: bool) -> Progress:
     )
 
 
+def time_bar(*, shown: bool) -> Progress:
+    """Seconds gone of those there are."""
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} s"),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not shown,
+    )
+
+
 def size(n_bytes: float) -> str:
     """In the largest unit of which there is one, with two digits at least."""
     if n_bytes < 1000:

@@ -11,6 +11,7 @@ stopped. docs/command_line.md defines the figures.
 from ._comparison import Comparison, Row
 from ._methods import OURS
 from ._peers import PEERS
+from ._plan import need_parameters
 from ._results import Result, judged
 from ._run import Watcher, compare
 from ._tests import PairedTest, corrected_t_test, mcnemar, resampled_interval
@@ -30,5 +31,6 @@ __all__ = [
     "corrected_t_test",
     "judged",
     "mcnemar",
+    "need_parameters",
     "resampled_interval",
 ]

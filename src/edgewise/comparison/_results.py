@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._base import Booster
-from ..metrics import brier_score, calibration_error
+from ..metrics import brier_score, calibration_error, log_loss
 from ._features import Features
 from ._methods import Method, Setting
 from ._splits import Split
 
 Proba = NDArray[np.float64]
-
-_LEAST = np.finfo(np.float64).eps  # a probability counts as at least this in the log loss
 
 
 @dataclass(frozen=True)
@@ -109,12 +107,11 @@ def _curve(model: Any, test: Features, codes: NDArray[np.intp]) -> tuple[float, 
 
 def judged(truth: NDArray[np.intp], proba: Proba) -> dict[str, Any]:
     """Wrong rows, log loss, Brier score and calibration errors of class numbers and chances."""
-    given = proba[np.arange(len(truth)), truth]
     classes = np.arange(proba.shape[1])
     chances = proba / proba.sum(axis=1, keepdims=True)
     return {
         "wrong": int(np.count_nonzero(proba.argmax(axis=1) != truth)),
-        "log_loss": float(-np.log(np.maximum(given, _LEAST)).mean()),
+        "log_loss": log_loss(truth, chances, classes=classes),
         "brier": brier_score(truth, chances, classes=classes),
         "calibration": calibration_error(truth, chances, kind="classwise", classes=classes),
         "top_calibration": calibration_error(truth, chances, kind="top_label", classes=classes),
