@@ -22,6 +22,7 @@ from ._input import Matrix, Rows
 from ._loop import Builder, Engine, RoundRule, Stopper, boost
 from ._model import Model, ModelBuilder, Scores
 from ._progress import Progress
+from ._saved import Saved
 from ._threads import n_threads
 from ._validation import Answers, scorer
 
@@ -29,7 +30,7 @@ TRAINING = ("X", "y", "sample_weight")
 VALIDATION = ("X_val", "y_val", "sample_weight_val")
 
 
-class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class Booster(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
     """Fit as a transaction, early stopping, warm start, prediction from a model of scores."""
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -51,6 +52,11 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         "verbose": p.integer(0),
     }
     _multi_label: ClassVar[bool] = False  # whether y may be an indicator matrix
+    _fitted: ClassVar[dict[str, p.Rule]] = {
+        "multi_label_": p.boolean(),
+        "n_iter_": p.integer(0),
+        "stop_reason_": p.text(),
+    }
 
     n_estimators: int
     categorical_features: Any
