@@ -5,7 +5,6 @@ what stood there before stays if anything goes wrong.
 """
 
 import os
-import secrets
 import stat
 from collections.abc import Mapping
 from contextlib import suppress
@@ -106,7 +105,7 @@ def read(path: str | os.PathLike[str]) -> bytes:
 def write(path: str | os.PathLike[str], data: bytes) -> None:
     """All of the data at `path`, or an OSError and what was there before."""
     target = Path(path).resolve()  # what a link points to, not the link
-    beside = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}")
+    beside = target.with_name(f".{target.name[:100]}.{os.urandom(8).hex()}")
     try:
         with open(beside, "xb") as file:
             file.write(data)
