@@ -24,7 +24,7 @@ Arrays = dict[str, NDArray[Any]]
 METADATA_KEY = "edgewise"
 LONGEST_HEADER = 100_000_000  # bytes; safetensors' own limit
 _LENGTH = 8  # bytes that say how long the header is
-_TYPES = {"F64": "<f8", "I64": "<i8", "I32": "<i4", "U8": "|u1"}
+_TYPES = {"F64": "<f8", "I64": "<i8", "I32": "<i4", "U64": "<u8", "U8": "|u1"}
 
 
 # --- bytes ------------------------------------------------------------------------------------

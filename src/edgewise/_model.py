@@ -100,6 +100,11 @@ class Model:
         cut["set_values"] = self.set_values[: self.set_start[n_sets]]
         return replace(self, width=self.width[:n_trees], _forest=[], **cut)
 
+    def rescaled(self, factor: Scores, shift: Scores) -> "Model":
+        """The model whose scores are `factor` times this one's plus `shift`, both (n_classes)."""
+        values = self.values * factor[self.classes]
+        return replace(self, start=factor * self.start + shift, values=values, _forest=[])
+
     def followed_by(self, other: "Model") -> "Model":
         """This model's rounds, then those of `other`."""
         joined: dict[str, Any] = {

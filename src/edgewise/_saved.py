@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from . import _file, _plain
+from . import _file, _plain, _value_lists
 from . import _params as p
 from ._ensemble import EnsembleModel
 from ._errors import ModelFormatError
@@ -26,13 +26,16 @@ FORMAT = "edgewise model"
 VERSION = 1
 
 _FIELDS = frozenset(
-    "format version edgewise algorithm parameters classes n_features feature_names fitted".split()
+    "format version edgewise algorithm parameters classes n_features feature_names categories "
+    "fitted".split()
 )
 _KEPT = frozenset(
-    "n_features_in_ feature_names_in_ is_categorical_ classes_ model_ history_".split()
+    "n_features_in_ feature_names_in_ is_categorical_ categories_ classes_ model_ history_".split()
 )
-_NOT_KEPT = frozenset(["_metadata_request"])  # of scikit-learn: how metadata is routed
-_MODEL, _HISTORY, _CATEGORICAL = "model.", "history.", "is_categorical"
+# Of scikit-learn: how metadata is routed, and who is told of the fit.
+_NOT_KEPT = frozenset(["_metadata_request", "_skl_callbacks"])
+_MODEL, _HISTORY, _CATEGORIES = "model.", "history.", "categories."
+_CATEGORICAL = "is_categorical"
 
 
 class Saved:
@@ -95,6 +98,10 @@ def _header_of(estimator: Any) -> dict[str, Any]:
         "classes": _plain.encode_array(estimator.classes_, "the class labels"),
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
+        "categories": {
+            str(column): _value_lists.kind_of(values, "a category")
+            for column, values in estimator.categories_.items()
+        },
         "fitted": {
             name: _plain.encode(getattr(estimator, name), name) for name in estimator._fitted
         },
@@ -122,6 +129,8 @@ def _arrays_of(estimator: Any) -> dict[str, NDArray[Any]]:
         arrays[_HISTORY + name] = column.astype(np.int64 if whole else np.float64)
     if estimator.is_categorical_ is not None:
         arrays[_CATEGORICAL] = estimator.is_categorical_.astype(np.uint8)
+    for column, values in estimator.categories_.items():
+        arrays |= _value_lists.to_arrays(f"{_CATEGORIES}{column}", values)
     return arrays
 
 
@@ -153,7 +162,9 @@ def restored(cls: type[Any], header: Mapping[str, Any], arrays: Mapping[str, Any
     n_features = header["n_features"]
     model, n_rounds = cls._model_from(parts[_MODEL], n_features, len(classes))
     _restore_features(estimator, header["feature_names"], n_features)
-    estimator.is_categorical_ = _categorical(parts[_CATEGORICAL], parts[_MODEL], n_features)
+    mask = _categorical(parts[_CATEGORICAL], parts[_MODEL], n_features)
+    estimator.is_categorical_ = mask
+    estimator.categories_ = _categories(header["categories"], parts[_CATEGORIES], mask)
     _restore_facts(estimator, header["fitted"], classes, n_rounds)
     estimator.classes_ = classes
     estimator.model_ = model
@@ -189,7 +200,9 @@ def _classes(encoded: Any) -> NDArray[Any]:
 
 def _parts(arrays: Mapping[str, Any]) -> dict[str, dict[str, NDArray[Any]]]:
     """The arrays by what they are part of, without its name."""
-    parts: dict[str, dict[str, NDArray[Any]]] = {_MODEL: {}, _HISTORY: {}, _CATEGORICAL: {}}
+    parts: dict[str, dict[str, NDArray[Any]]] = {
+        part: {} for part in (_MODEL, _HISTORY, _CATEGORIES, _CATEGORICAL)
+    }
     for name, array in arrays.items():
         part = next((part for part in parts if name.startswith(part)), None)
         need(part is not None, f"unknown array {name[:80]!r}")
@@ -224,6 +237,19 @@ def _categorical(
     )
     need((mask[of_sets] == 1).all(), "a feature has sets of categories but is not categorical")
     return mask.astype(bool)
+
+
+def _categories(
+    kinds: Any, arrays: Mapping[str, NDArray[Any]], mask: NDArray[np.bool_] | None
+) -> dict[int, NDArray[Any]]:
+    """The tables of columns whose categories are values, by column."""
+    need(isinstance(kinds, dict), "the categories must be an object")
+    allowed = {} if mask is None else {str(j): int(j) for j in np.flatnonzero(mask)}
+    need(kinds.keys() <= allowed.keys(), "a column with values is not categorical")
+    rest = dict(arrays)
+    tables = {allowed[j]: _value_lists.take(j, kind, rest) for j, kind in kinds.items()}
+    need(not rest, "unknown array of categories")
+    return tables
 
 
 def _restore_facts(estimator: Any, facts: Any, classes: NDArray[Any], n_rounds: int) -> None:

@@ -24,9 +24,10 @@ DOC = """
     max_bins : int
         Bins of a feature, missing values not counted. A feature with no more distinct values than
         that is searched exhaustively.
-    categorical_features : list of column numbers, names or bools, or None
-        Columns whose values are categories, given as numbers: they are split into sets of values.
-        Values that training has not seen are treated as missing.
+    categorical_features : "from_dtype", list of column numbers, names or bools, or None
+        Columns whose values are categories: they are split into sets of values. "from_dtype": the
+        columns of a data frame that hold strings or are of a categorical type. Values that training
+        has not seen are treated as missing.
     class_weight : dict, "balanced" or None
         Weights of the classes, multiplied into `sample_weight`.
     early_stopping : bool or "auto"
@@ -38,6 +39,11 @@ DOC = """
     scoring : str or callable
         What is watched: "loss" (log loss of the probabilities, negated), or any scikit-learn scorer
         by name.
+    time_limit : float or None
+        Seconds that `fit` may take; no round begins that would probably end later. None: no limit.
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does: "raise" leaves the estimator as it was before, "keep" ends the fit with
+        the rounds learned so far.
     warm_start : bool
         Continue from the fitted rounds. Fitting k rounds, then up to k + m on the same data and
         with an integer `random_state`, gives the same model as fitting k + m rounds.
@@ -58,6 +64,8 @@ DOC = """
     history_ : dict of arrays with one entry per round: "loss", "seconds", with early stopping
         "validation_score", and the algorithm's own story.
     is_categorical_ : which features are categorical, or None.
+    categories_ : by the number of a column that holds strings or categories its values; the model
+        knows a value by its place there.
     feature_importances_ : share of the total gain of each feature.
     model_ : the trees as plain arrays."""
 

@@ -142,12 +142,14 @@ class AdaBoostMHClassifier(VotingBooster):
         min_samples_leaf: int = 1,
         max_features: int | float | None = None,
         max_bins: int = 255,
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         scoring: Any = "loss",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -169,6 +171,8 @@ class AdaBoostMHClassifier(VotingBooster):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs

@@ -141,9 +141,10 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         Rows a leaf must hold.
     max_bins : int
         Bins of a feature, missing values not counted.
-    categorical_features : list of column numbers, names or bools, or None
-        Columns whose values are categories, given as numbers: they are split into sets of values.
-        Values that training has not seen are treated as missing.
+    categorical_features : "from_dtype", list of column numbers, names or bools, or None
+        Columns whose values are categories: they are split into sets of values. "from_dtype": the
+        columns of a data frame that hold strings or are of a categorical type. Values that training
+        has not seen are treated as missing.
     class_weight : dict, "balanced" or None
         Weights of the classes, multiplied into `sample_weight`. Nodes balance the classes anyway.
     random_state : int, RandomState or None
@@ -157,6 +158,8 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
     ----------
     classes_ : the two class labels, sorted.
     is_categorical_ : which features are categorical, or None.
+    categories_ : by the number of a column that holds strings or categories its values; the model
+        knows a value by its place there.
     model_ : the branching program as plain arrays.
     history_ : dict of arrays with one entry per layer: "frozen", the share of the rows' weight
         whose way has ended.
@@ -185,7 +188,7 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
         max_bins: int = 255,
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -212,9 +215,8 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         labelled = _input.labelled(
-            self, (X, y, sample_weight), self.class_weight, names=TRAINING, reset=True
+            self, (X, y, sample_weight), self.class_weight, names=TRAINING, reset=True, learn=True
         ).without_weightless()
-        self.is_categorical_ = _input.categorical_mask(self)
         classes = _input.classes_of(labelled.y)
         _input.need_two_classes(classes, type(self).__name__)
         if len(classes) > 2:

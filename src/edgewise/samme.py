@@ -33,6 +33,7 @@ from sklearn.utils import check_random_state
 
 from . import _core
 from . import _params as p
+from ._base import Fit
 from ._chance import row_keys, uniforms
 from ._coefficients import ROUNDING
 from ._ensemble import EnsembleBuilder, EnsembleModel, Member
@@ -41,7 +42,6 @@ from ._input import Matrix, Rows, Weights
 from ._loop import Builder, boost
 from ._mh_bases import check_base
 from ._model import ModelBuilder, Scores
-from ._progress import Progress
 from ._vote_grower import VoteGrower, seed_of
 from ._voting import DOC, VotingBooster, at_most
 
@@ -226,12 +226,14 @@ class SAMMEClassifier(VotingBooster):
         min_samples_leaf: int = 1,
         max_features: int | float | None = None,
         max_bins: int = 255,
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         scoring: Any = "accuracy",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -251,6 +253,8 @@ class SAMMEClassifier(VotingBooster):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -277,16 +281,14 @@ class SAMMEClassifier(VotingBooster):
 
     # --- probabilities ------------------------------------------------------------------------
 
-    def _boost(
-        self, rows: Rows, classes: NDArray[Any], validation: Rows | None, *, continues: bool
-    ) -> None:
+    def _boost(self, fit: Fit) -> None:
         self.sharpness_ = START_SHARPNESS
-        super()._boost(rows, classes, validation, continues=continues)
-        if validation is not None:
-            scores = self.model_.scores(validation.X, 1)
-            self.sharpness_ = sharpness(scores, validation)
+        super()._boost(fit)
+        if fit.validation is not None:
+            scores = self.model_.scores(fit.validation.X, 1)
+            self.sharpness_ = sharpness(scores, fit.validation)
         else:
-            self.sharpness_ = self._sharpness_of_a_short_fit(rows, classes)
+            self.sharpness_ = self._sharpness_of_a_short_fit(fit.rows, fit.classes)
 
     def _sharpness_of_a_short_fit(self, rows: Rows, classes: NDArray[Any]) -> float:
         """The sharpness does not depend much on the number of rounds."""
@@ -297,8 +299,7 @@ class SAMMEClassifier(VotingBooster):
         engine = self._engine(part, np.zeros(len(classes)))
         builder = self._builder(np.zeros(len(classes)), rows.X.shape[1])
         rounds = range(min(SHORT, self.n_iter_))
-        silent = Progress(0, "", shown=False)
-        boost(self._round_rule(len(classes), {}), engine, builder, rounds, None, silent)
+        boost(self._round_rule(len(classes), {}), engine, builder, rounds)
         if 2 * builder.n_rounds < len(rounds):  # it ended before it was like the model
             return START_SHARPNESS
         return sharpness(builder.model().scores(held_out.X, engine.n_threads), held_out)

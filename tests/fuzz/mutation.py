@@ -144,11 +144,16 @@ def _anything(draw: Draw, depth: int):
 # --- what must hold ---------------------------------------------------------------------------
 
 
-def awkward_rows(n_features: int) -> np.ndarray:
-    """Rows with every kind of number, one after the other."""
-    n = min(n_features, 100_000)
+def awkward_rows(model) -> np.ndarray:
+    """Rows with every kind of number, and of the model's categories, one after the other."""
     kinds = np.array([0.0, 1.0, 2.0, -3.0, np.nan, np.inf, -np.inf, 1e300, 5e-324, 0.5])
-    return kinds[(np.arange(9)[:, None] * 3 + np.arange(n)) % len(kinds)]
+    X = kinds[(np.arange(9)[:, None] * 3 + np.arange(model.n_features_in_)) % len(kinds)]
+    if model.categories_:
+        X = X.astype(object)
+        for column, table in model.categories_.items():
+            values = [None, *table.tolist()]
+            X[:, column] = [values[i % len(values)] for i in range(len(X))]
+    return X
 
 
 def check(data: bytes) -> bool:
@@ -158,10 +163,8 @@ def check(data: bytes) -> bool:
     except edgewise.ModelFormatError:
         return False
     if model.n_features_in_ <= 1000:
-        X = awkward_rows(model.n_features_in_)
-        names = getattr(model, "feature_names_in_", None)
-        if names is not None:
-            del model.feature_names_in_
+        X = awkward_rows(model)
+        vars(model).pop("feature_names_in_", None)
         with np.errstate(all="ignore"):
             proba = model.predict_proba(X)
             model.predict(X)

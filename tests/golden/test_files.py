@@ -32,7 +32,17 @@ def rows():
 def rows_for(model):
     """The rows in the form that the model was fitted to."""
     names = getattr(model, "feature_names_in_", None)
-    return rows() if names is None else pd.DataFrame(rows(), columns=names)
+    if names is None:
+        return rows()
+    frame = pd.DataFrame(rows(), columns=names)
+    return in_words(frame) if model.categories_ else frame
+
+
+def in_words(frame):
+    """The frame with strings and whole categories in the place of numbers."""
+    words = {0.0: "null", 1.0: "eins", 2.0: "zwei", 3.0: "drei ☃", 4.0: ""}
+    whole = frame["d"].astype(int).astype("category")
+    return frame.assign(c=[words.get(value) for value in frame["c"]], d=whole)
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda p: f"{p.parent.name}-{p.stem}")

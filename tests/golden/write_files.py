@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
-from test_files import FILES, rows, rows_for
+from test_files import FILES, in_words, rows, rows_for
 
 import edgewise
 from edgewise._saved import VERSION
@@ -35,6 +35,7 @@ def models():
     yield "abc_mart", edgewise.ABCMARTClassifier(**SMALL, **abc).fit(X, y)
     yield "abc_logitboost", edgewise.ABCLogitBoostClassifier(**SMALL, warmup=1).fit(X, y)
     yield "aoso", edgewise.AOSOLogitBoostClassifier(**SMALL, **CATEGORIES).fit(frame, WORDS[y])
+    yield "aoso_words", edgewise.AOSOLogitBoostClassifier(**SMALL).fit(in_words(frame), y)
     vector = {"leaf": "vector", "early_stopping": True, "random_state": 1}
     yield "aoso_vector", edgewise.AOSOLogitBoostClassifier(**SMALL, **vector).fit(X, y)
     for base in ("hamming_tree", "stump", "product", "one_vs_all"):

@@ -54,7 +54,7 @@ def assert_same(a, b, X):
     for name, column in a.history_.items():
         assert column.dtype == b.history_[name].dtype
         np.testing.assert_array_equal(column, b.history_[name])
-    for name in vars(a).keys() - {"model_", "history_", *a.get_params()}:
+    for name in vars(a).keys() - {"model_", "history_", "categories_", *a.get_params()}:
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
     assert a.classes_.dtype == b.classes_.dtype
     for answer in ("predict", "predict_proba", "decision_function"):
@@ -162,6 +162,46 @@ def test_feature_names(tmp_path):
     assert_same(model, loaded, frame)
     with pytest.raises(ValueError, match="feature names"):
         loaded.predict(frame[["ß", "a", "a b", ""]])
+
+
+def frame_of_categories():
+    """Columns of strings, of whole, real and true categories, and of numbers; and labels."""
+    X, y = nominal_table(2, n=200, d=5)
+    code = (X[:, :4] + 9) / 7
+    frame = pd.DataFrame({"number": X[:, 4]})
+    frame["text"] = np.array(["a", "ß", "☃", "", "a b", 'x"\n'])[code[:, 0].astype(int)]
+    frame["whole"] = pd.Categorical((code[:, 1] * 2**40).astype(np.int64))
+    frame["small"] = pd.Categorical((code[:, 1]).astype(np.uint8))
+    frame["real"] = pd.Categorical((code[:, 2] / 3).astype(np.float32))
+    frame["true"] = pd.Categorical(code[:, 3] > 2)
+    frame["none"] = pd.Series([None] * len(y), dtype=str)
+    return frame, y
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_categories_by_value(name, tmp_path):
+    frame, y = frame_of_categories()
+    y = labels_for(name, y)
+    model = MAKERS[name]().fit(frame, y)
+    loaded = reloaded(model, tmp_path)
+    assert_same(model, loaded, frame)
+    assert loaded.categories_.keys() == set(range(1, 7))
+    for column, values in model.categories_.items():
+        assert loaded.categories_[column].dtype == values.dtype
+        np.testing.assert_array_equal(loaded.categories_[column], values)
+    strange = frame.assign(text="never seen", whole=pd.Categorical([5] * len(frame)))
+    np.testing.assert_array_equal(loaded.predict_proba(strange), model.predict_proba(strange))
+
+
+def test_many_categories(tmp_path):
+    names = [f"category {i}" for i in range(70_000)]
+    frame = pd.DataFrame({"x": names * 2})
+    y = np.arange(len(frame)) % 3
+    model = edgewise.MARTClassifier(n_estimators=1, max_leaf_nodes=3).fit(frame, y)
+    loaded = reloaded(model, tmp_path)
+    np.testing.assert_array_equal(loaded.categories_[0], model.categories_[0])
+    few = frame[::1000]
+    np.testing.assert_array_equal(loaded.predict_proba(few), model.predict_proba(few))
 
 
 PLAIN = {
@@ -583,6 +623,43 @@ def test_metadata_of_others_is_refused(aoso):
     for metadata in (None, {}, {"other": "{}"}, {"edgewise": "[]"}, {"edgewise": "{"}):
         with pytest.raises(ModelFormatError):
             from_bytes(to_safetensors(arrays, metadata=metadata))
+
+
+@pytest.fixture(scope="module")
+def words(tmp_path_factory):
+    """The file of a model that knows categories by value."""
+    path = tmp_path_factory.mktemp("file") / "words.edgewise"
+    edgewise.AOSOLogitBoostClassifier(n_estimators=2).fit(*frame_of_categories()).save(path)
+    return path
+
+
+WORDS = {
+    "strings that fall": put("categories.1.start", 1, 99),
+    "strings beyond the end": put("categories.1.start", -1, 99),
+    "strings cut": cut("categories.1.text"),
+    "strings that are no text": put("categories.1.text", 0, 0xFF),
+    "strings twice": put("categories.1.text", slice(None), ord("a")),
+    "strings missing": without("categories.1.text"),
+    "numbers missing": without("categories.2"),
+    "numbers twice": put("categories.2", 1, 0),
+    "numbers too large for their type": put("categories.3", 1, 256),
+    "numbers of another type": cast("categories.2", np.float64),
+    "a category that is not a number": put("categories.4", 0, np.nan),
+    "a truth that is none": put("categories.5", 0, 2),
+    "categories of no column": extra("categories.0"),
+    "categories of no number": extra("categories.x"),
+    "an unknown type of categories": say("categories", "2", value="O"),
+    "a type that is none": say("categories", "2", value=["int64"]),
+    "a column that is not categorical": say("categories", "0", value="int64"),
+    "categories as a list": say("categories", value=[]),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_wrong_categories_are_refused(words, name):
+    from_bytes(rewritten(words, lambda header, arrays: None))
+    with pytest.raises(ModelFormatError):
+        from_bytes(rewritten(words, WORDS[name]))
 
 
 # --- branching programs and pickles --------------------------------------------------------------

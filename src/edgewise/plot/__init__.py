@@ -1,0 +1,1 @@
+"""Pictures of fitted models and their predictions, as displays in the style of scikit-learn."""
