@@ -13,12 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-<<<<<<< HEAD
 from ._input import Matrix, Weights
-=======
-from ._input import Matrix
 from ._model_check import check_model
->>>>>>> 5c42aa85dc1a8e7e494207d078df61a00e14ce8e
 
 Scores = NDArray[np.float64]
 

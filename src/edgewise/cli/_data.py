@@ -23,6 +23,20 @@ class Reading(NamedTuple):
     def labelled(self, source: str, target: str | None) -> Table:
         return self.open(source).labelled(target, tuple(self.drop or ()))
 
+    def alike(self, source: str, train: Table) -> tuple[Any, Any]:
+        """X and y of another file, with the columns of the first and the same kinds of them."""
+        n_features = int(train.X.shape[1])
+        if not train.columns:
+            opened = self.open(source, n_features=n_features)
+            return opened.features(None, n_features), opened.labelled(None).y
+        text = tuple(column.name for column in train.columns if column.kind == "category")
+        names = [column.name for column in train.columns]
+        if train.y.dtype.kind == "U":
+            text += (train.target,)
+        opened = self.open(source, categories=text)
+        labels = opened.labelled(train.target, features=tuple(names)).y
+        return opened.features(names, n_features), labels
+
     def words(self) -> list[str]:
         """The options as they would be typed."""
         words = [] if self.format is None else ["--format", self.format]

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,16 @@ def time_bar(*, shown: bool) -> Progress:
         transient=True,
         disable=not shown,
     )
+
+
+@contextmanager
+def spinner(words: str) -> Iterator[None]:
+    """Shows that something is going on; on a terminal."""
+    if not on_terminal():
+        yield
+        return
+    with Console(stderr=True).status(words):
+        yield
 
 
 def size(n_bytes: float) -> str:

@@ -14,7 +14,7 @@ from ..comparison import Comparison, PairedTest, Result, Row, compare
 from . import _options as o
 from ._data import Reading, described
 from ._failures import guarded
-from ._report import save_comparison_report
+from ._report import MISSING, can_report, save_comparison_report
 from ._screen import bar, console, on_terminal, plain, show_json, size, table
 
 DEFAULT = "digits"
@@ -101,7 +101,7 @@ def compare_command(
     if test is None and tables.has_test_part(name) and not Path(name).is_file():
         test = f"{name}:test"
     table = reading.labelled(name, target)
-    tested = None if test is None else _test_rows(reading, test, table)
+    tested = None if test is None else reading.alike(test, table)
     folder = out or RUNS / _stem(name)
     if not as_json:
         _say(described(table), [] if test is None else [f"tested on {test}"])
@@ -127,8 +127,17 @@ def compare_command(
     again = _command(where, test, comparison, param, folder)
     facts = {**comparison.as_dict(), "command": again, "folder": str(folder)}
     facts["data"] = {**table.summary(), **facts["data"]}
-    report = save_comparison_report(comparison, folder / "report.html", again, table, tested)
+    report = folder / "report.html" if can_report() else None
     facts["report"] = None if report is None else str(report)
+    if report is not None:
+        save_comparison_report(
+            comparison,
+            report,
+            command=again,
+            protocol=_protocol(comparison),
+            table=table,
+            test=tested,
+        )
     write_text(folder / "comparison.json", json.dumps(plain(facts), indent=2) + "\n")
     if as_json:
         show_json(facts)
@@ -152,19 +161,6 @@ class _Bar:
 
     def done(self, method: str, result: Result | None, *, fresh: bool) -> None:
         self.progress.advance(self._task)
-
-
-def _test_rows(reading: Reading, source: str, train: tables.Table) -> tuple[Any, Any]:
-    """X and y of the test file, with the columns of the training file."""
-    n_features = train.X.shape[1]
-    forced = tuple(column.name for column in train.columns if column.kind == "category")
-    if not train.columns:
-        opened = reading.open(source, n_features=n_features)
-        return opened.features(None, n_features), opened.labelled(None).y
-    opened = reading._replace(category=None).open(source, categories=forced)
-    names = [column.name for column in train.columns]
-    labels = opened.labelled(train.target, features=tuple(names)).y
-    return opened.features(names, n_features), labels
 
 
 def _stem(name: str) -> str:
@@ -202,8 +198,7 @@ def _show(comparison: Comparison, again: str, folder: Path, report: Path | None)
         shown.print(f"note: {note}")
     shown.print(f"again: {again}")
     shown.print(f"results: {folder / 'comparison.json'}")
-    if report is not None:
-        shown.print(f"report: {report}")
+    shown.print(f"report: {MISSING if report is None else report}")
 
 
 def _protocol(comparison: Comparison) -> str:

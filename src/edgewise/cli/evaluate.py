@@ -92,8 +92,8 @@ def _show(facts: dict[str, Any]) -> None:
     shown.print(table(["class", "rows", "recall %", "precision %"], rows))
     for confusion in facts["worst_confusions"]:
         shown.print(
-            f"{confusion['true']} taken for {confusion['predicted']}: {confusion['count']:.0f} rows "
-            f"({100 * confusion['rate']:.1f} % of the class)"
+            f"{confusion['true']} taken for {confusion['predicted']}: {confusion['count']:.0f} "
+            f"rows ({100 * confusion['rate']:.1f} % of the class)"
         )
 
 

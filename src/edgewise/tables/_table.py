@@ -27,6 +27,11 @@ class Table:
     columns: tuple[Column, ...]  # of X; none for a sparse matrix
     notes: tuple[str, ...] = ()
 
+    def take(self, rows: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+        """X and y of some rows."""
+        X = self.X.take(rows) if isinstance(self.X, pa.Table) else self.X[rows]
+        return X, self.y[rows]
+
     def summary(self) -> dict[str, Any]:
         """What was recognised, in plain values."""
         kinds = Counter(column.kind for column in self.columns)
