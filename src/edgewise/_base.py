@@ -26,6 +26,7 @@ from ._input import Matrix, Rows
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from ._model import Model, ModelBuilder, Scores
 from ._progress import Progress
+from ._saved import Saved
 from ._threads import n_threads
 from ._validation import Answers, scorer
 
@@ -53,7 +54,7 @@ class Learned(NamedTuple):
     n_iter_: int
 
 
-class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Fit as a transaction, early stopping, warm start, prediction from a model of scores."""
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -77,6 +78,11 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         "verbose": p.integer(0),
     }
     _multi_label: ClassVar[bool] = False  # whether y may be an indicator matrix
+    _fitted: ClassVar[dict[str, p.Rule]] = {
+        "multi_label_": p.boolean(),
+        "n_iter_": p.integer(0),
+        "stop_reason_": p.text(),
+    }
 
     n_estimators: int
     categorical_features: Any
