@@ -5,7 +5,7 @@ them belong to a round. A leaf stores only the classes it moves. A node that spl
 feature has the threshold NaN and a set of categories; sets stand in the order of these nodes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._input import Matrix, Weights
+from ._model_check import check_model
 
 Scores = NDArray[np.float64]
 
@@ -41,9 +42,7 @@ class Model:
         default_factory=lambda: np.zeros(0)
     )  # ascending in sets
     _forest: list[_core.Forest] = field(default_factory=list, repr=False, compare=False)
-    _explained: list[_core.ExplainedForest] = field(
-        default_factory=list, repr=False, compare=False
-    )
+    _explained: list[_core.ExplainedForest] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def n_rounds(self) -> int:
@@ -118,6 +117,13 @@ class Model:
         cut["set_values"] = self.set_values[: self.set_start[n_sets]]
         return replace(self, width=self.width[:n_trees], _forest=[], _explained=[], **cut)
 
+    def rescaled(self, factor: Scores, shift: Scores) -> "Model":
+        """The model whose scores are `factor` times this one's plus `shift`, both (n_classes)."""
+        values = self.values * factor[self.classes]
+        return replace(
+            self, start=factor * self.start + shift, values=values, _forest=[], _explained=[]
+        )
+
     def followed_by(self, other: "Model") -> "Model":
         """This model's rounds, then those of `other`."""
         joined: dict[str, Any] = {
@@ -162,8 +168,20 @@ class Model:
             self._explained.append(_core.ExplainedForest(**arrays))
         return self._explained[0]
 
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_features: int) -> "Model":
+        """The model of arrays that may come from anywhere: checked, as the core trusts them."""
+        check_model(arrays, n_features)
+        fields: dict[str, Any] = dict(arrays)
+        return cls(n_features=n_features, **fields)
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_forest": [], "_explained": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        arrays = {k: v for k, v in state.items() if k != "n_features" and k[0] != "_"}
+        check_model(arrays, state.get("n_features"))
+        self.__dict__.update(state, _forest=[], _explained=[])
 
 
 class ModelBuilder:
