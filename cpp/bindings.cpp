@@ -3,6 +3,7 @@
 
 #include "core/binned.hpp"
 #include "core/class_trees.hpp"
+#include "core/cover.hpp"
 #include "core/forest.hpp"
 #include "core/histogram.hpp"
 #include "core/math.hpp"
@@ -98,6 +99,8 @@ NB_MODULE(_core, m) {
           nb::rv_policy::move)
       .def_prop_ro(
           "gain", [](const Tree& t) { return to_numpy(t.gain); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "cover", [](const Tree& t) { return to_numpy(t.cover); }, nb::rv_policy::move)
       .def_prop_ro("sets",
                    [](const Tree& t) {
                      std::vector<std::vector<double>> sets;
@@ -170,6 +173,13 @@ NB_MODULE(_core, m) {
           },
           "vector_leaf"_a, "shrinkage"_a, "n_threads"_a, NoGil());
 
+  m.def(
+      "find_covers",
+      [](const std::vector<Tree*>& trees, std::optional<In<double>> weights, int n_threads) {
+        find_covers(trees, weights ? weights->data() : nullptr, team_of(n_threads));
+      },
+      "trees"_a, "weights"_a.none(), "n_threads"_a, NoGil());
+
   nb::class_<ForestStore>(m, "ForestStore")
       .def(nb::init<>())
       .def(
@@ -188,6 +198,7 @@ NB_MODULE(_core, m) {
         d["threshold"] = to_numpy(s.threshold);
         d["missing_left"] = to_numpy(s.missing_left);
         d["gain"] = to_numpy(s.gain);
+        d["cover"] = to_numpy(s.cover);
         d["classes"] = to_numpy(s.classes);
         d["values"] = to_numpy(s.values);
         d["set_start"] = to_numpy(s.set_start);

@@ -76,6 +76,7 @@ void ForestStore::append(const Tree& tree) {
   extend(threshold, tree.threshold);
   extend(missing_left, tree.missing_left);
   extend(gain, tree.gain);
+  extend(cover, tree.cover);
   extend(classes, tree.classes);
   extend(values, tree.values);
   for (const CategorySet& set : tree.sets) {

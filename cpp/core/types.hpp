@@ -86,8 +86,9 @@ struct Tree {
   std::vector<Code> bin;          // the same split on the binned training data
   std::vector<std::uint8_t> missing_left;
   std::vector<double> gain;
-  std::vector<CategorySet> sets;           // of the nodes of threshold NaN, in their order
-  std::int32_t width = 0;                  // classes moved by each leaf
+  std::vector<double> cover;      // (n_nodes): share of the training rows' weight; see cover.hpp
+  std::vector<CategorySet> sets;  // of the nodes of threshold NaN, in their order
+  std::int32_t width = 0;         // classes moved by each leaf
   std::vector<std::int32_t> classes;       // (n_leaves, width)
   std::vector<double> values;              // (n_leaves, width), shrinkage included
   std::vector<std::uint16_t> leaf_of_row;  // (n_rows): where training rows ended

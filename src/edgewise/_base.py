@@ -110,8 +110,8 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         """Scores before the first round."""
         return np.zeros(n_classes)
 
-    def _builder(self, start: Scores, n_features: int) -> Builder:
-        return ModelBuilder(start, n_features)
+    def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
+        return ModelBuilder(start, rows.X.shape[1], rows.weights, n_threads)
 
     def _link(self, scores: Scores, n_threads: int) -> Scores:
         """Probabilities from scores, in place."""
@@ -214,7 +214,7 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         rows = fit.rows.without_negligible()
         engine = self._engine(rows, start)
-        builder = self._builder(start, rows.X.shape[1])
+        builder = self._builder(start, rows, engine.n_threads)
         if before:
             engine.replay(before.model_, rows.X)
         history = {k: v[:done] for k, v in before.history_.items()} if before else {}

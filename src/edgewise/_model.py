@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._input import Matrix
+from ._input import Matrix, Weights
 from ._model_check import check_model
 
 Scores = NDArray[np.float64]
@@ -34,6 +34,7 @@ class Model:
     threshold: NDArray[np.float64]  # (n_nodes): left if x <= threshold; NaN: if x is in the set
     missing_left: NDArray[np.uint8]  # (n_nodes)
     gain: NDArray[np.float64]  # (n_nodes): fall of the loss's quadratic model
+    cover: NDArray[np.float64]  # (n_nodes): share of the training rows' weight that came by
     classes: NDArray[np.int32]  # (n_values)
     values: NDArray[np.float64]  # (n_values)
     set_start: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
@@ -89,7 +90,7 @@ class Model:
         n_trees = int(self.round_start[n_rounds])
         n_nodes = int(self.node_start[n_trees])
         n_values = int(self.value_start[n_trees])
-        per_node = ("feature", "left", "threshold", "missing_left", "gain")
+        per_node = ("feature", "left", "threshold", "missing_left", "gain", "cover")
         cut: dict[str, Any] = {name: getattr(self, name)[:n_nodes] for name in per_node}
         cut |= {name: getattr(self, name)[:n_values] for name in ("classes", "values")}
         cut["round_start"] = self.round_start[: n_rounds + 1]
@@ -110,7 +111,8 @@ class Model:
         joined: dict[str, Any] = {
             name: np.concatenate([getattr(self, name), getattr(other, name)])
             for name in (
-                "width feature left threshold missing_left gain classes values set_values".split()
+                "width feature left threshold missing_left gain cover classes values "
+                "set_values".split()
             )
         }
         for name in ("round_start", "node_start", "value_start", "set_start"):
@@ -158,9 +160,17 @@ class Model:
 class ModelBuilder:
     """Collects trees round by round; holds nothing for rounds that never come."""
 
-    def __init__(self, start: Scores, n_features: int) -> None:
+    def __init__(
+        self,
+        start: Scores,
+        n_features: int,
+        weights: Weights | None = None,
+        n_threads: int = 1,
+    ) -> None:
         self._start = start
         self._n_features = n_features
+        self._weights = weights  # (n), of the training rows
+        self._n_threads = n_threads
         self._store = _core.ForestStore()
         self._round_start = [0]
 
@@ -169,6 +179,7 @@ class ModelBuilder:
         return len(self._round_start) - 1
 
     def append(self, trees: list[_core.Tree]) -> None:
+        _core.find_covers(trees, self._weights, self._n_threads)
         self._store.append(trees)
         self._round_start.append(self._round_start[-1] + len(trees))
 

@@ -41,7 +41,7 @@ from ._grower import Tree, set_leaves
 from ._input import Matrix, Rows, Weights
 from ._loop import Builder, boost
 from ._mh_bases import check_base
-from ._model import ModelBuilder, Scores
+from ._model import Scores
 from ._vote_grower import VoteGrower, seed_of
 from ._voting import DOC, VotingBooster, at_most
 
@@ -275,9 +275,10 @@ class SAMMEClassifier(VotingBooster):
         check_base(self.base, self.is_categorical_, type(self).__name__)
         return MemberEngine(rows, len(start), self.base, self.random_state)
 
-    def _builder(self, start: Scores, n_features: int) -> Builder:
-        kind = ModelBuilder if isinstance(self.base, str) else EnsembleBuilder
-        return kind(start, n_features)
+    def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
+        if isinstance(self.base, str):
+            return super()._builder(start, rows, n_threads)
+        return EnsembleBuilder(start, rows.X.shape[1])
 
     # --- probabilities ------------------------------------------------------------------------
 
@@ -297,7 +298,7 @@ class SAMMEClassifier(VotingBooster):
         if len(held_out.X) == 0 or len(np.unique(part.codes)) < len(classes):
             return START_SHARPNESS
         engine = self._engine(part, np.zeros(len(classes)))
-        builder = self._builder(np.zeros(len(classes)), rows.X.shape[1])
+        builder = self._builder(np.zeros(len(classes)), part, engine.n_threads)
         rounds = range(min(SHORT, self.n_iter_))
         boost(self._round_rule(len(classes), {}), engine, builder, rounds)
         if 2 * builder.n_rounds < len(rounds):  # it ended before it was like the model

@@ -6,6 +6,7 @@ import typer
 
 from .. import __version__
 from . import lab
+from .reproduce import reproduce
 
 commands = typer.Typer(
     name="edgewise",
@@ -15,6 +16,9 @@ commands = typer.Typer(
     pretty_exceptions_enable=False,
 )
 commands.add_typer(lab.group, name="lab")
+commands.command(
+    epilog="Examples:  edgewise reproduce --list   |   edgewise reproduce abc-summary --scale paper"
+)(reproduce)
 
 
 def _version(wanted: bool) -> None:
