@@ -153,7 +153,7 @@ def _check_numbers(a: Arrays) -> None:
     for name in ("start", "values", "gain"):
         need(np.isfinite(a[name]).all(), f"{name!r} must hold finite numbers")
     cover = a["cover"]
-    need(((cover >= 0) & (cover <= 1)).all(), "'cover' must be from 0 to 1")
+    need(((cover >= 0) & (cover <= 1)).all(), "'cover' must hold shares, from 0 to 1")
 
 
 def _check_sets(a: Arrays) -> None:
