@@ -8,6 +8,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from ._input import Matrix, Rows
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from ._model import Model, ModelBuilder, Scores
 from ._progress import Progress
+from ._saved import Saved
 from ._threads import n_threads
 from ._validation import Answers, scorer
 
@@ -52,7 +54,7 @@ class Learned(NamedTuple):
     n_iter_: int
 
 
-class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Fit as a transaction, early stopping, warm start, prediction from a model of scores."""
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -76,6 +78,11 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         "verbose": p.integer(0),
     }
     _multi_label: ClassVar[bool] = False  # whether y may be an indicator matrix
+    _fitted: ClassVar[dict[str, p.Rule]] = {
+        "multi_label_": p.boolean(),
+        "n_iter_": p.integer(0),
+        "stop_reason_": p.text(),
+    }
 
     n_estimators: int
     categorical_features: Any
@@ -319,6 +326,24 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         matrix, threads = self._ready(X)
         for scores in self.model_.staged_scores(matrix, threads):
             yield self._labels(scores)
+
+    def report(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        X_train: Any = None,
+        y_train: ArrayLike | None = None,
+        title: str | None = None,
+    ) -> Any:
+        """All about this model on held-out rows, as one page: `edgewise.report.model_report`.
+
+        The report shows itself in a notebook, and `.save(path)` writes it to a file. With X_train
+        and y_train, the rows of the fit, it has more to tell. Needs the extra ``report``.
+        """
+        # Layers import one way and reports are far above: looked up by name, when asked.
+        reports = import_module("edgewise.report")
+        return reports.model_report(self, X, y, X_train=X_train, y_train=y_train, title=title)
 
     @property
     def feature_importances_(self) -> Scores:

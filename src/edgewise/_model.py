@@ -5,7 +5,7 @@ them belong to a round. A leaf stores only the classes it moves. A node that spl
 feature has the threshold NaN and a set of categories; sets stand in the order of these nodes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._input import Matrix, Weights
+from ._model_check import check_model
 
 Scores = NDArray[np.float64]
 
@@ -140,8 +141,20 @@ class Model:
             )
         return self._forest[0]
 
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_features: int) -> "Model":
+        """The model of arrays that may come from anywhere: checked, as the core trusts them."""
+        check_model(arrays, n_features)
+        fields: dict[str, Any] = dict(arrays)
+        return cls(n_features=n_features, **fields)
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_forest": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        arrays = {k: v for k, v in state.items() if k not in ("n_features", "_forest")}
+        check_model(arrays, state.get("n_features"))
+        self.__dict__.update(state, _forest=[])
 
 
 class ModelBuilder:

@@ -127,6 +127,7 @@ class AdaBoostMHClassifier(VotingBooster):
         "initial_weights": p.one_of("balanced", "uniform"),
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
     }
+    _fitted: ClassVar[dict[str, p.Rule]] = VotingBooster._fitted | {"_log_odds": p.number()}
 
     def __init__(
         self,

@@ -214,6 +214,7 @@ class SAMMEClassifier(VotingBooster):
         "base": p.either(p.one_of("tree"), p.classifier()),
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
     }
+    _fitted: ClassVar[dict[str, p.Rule]] = VotingBooster._fitted | {"sharpness_": p.real(0.0)}
 
     def __init__(
         self,
