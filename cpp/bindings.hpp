@@ -78,5 +78,6 @@ inline std::vector<Moves> moves_of(const std::vector<Tree*>& trees) {
 
 void bind_votes(nb::module_& m);
 void bind_lab(nb::module_& m);
+void bind_planted_bugs(nb::module_& m);  // only in builds with a sanitizer
 
 }  // namespace edgewise::bindings
