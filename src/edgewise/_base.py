@@ -8,6 +8,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from . import _core, _input
 from . import _params as p
 from ._callbacks import CallbackWatcher, Supported, managed
 from ._errors import InvalidDataError, InvalidParameterError
+from ._groups import as_trained, grouped
 from ._input import Matrix, Rows
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from ._model import Model, ModelBuilder, Scores
@@ -213,10 +215,11 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         self.classes_ = fit.classes
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         rows = fit.rows.without_negligible()
+        rows = grouped(rows, _input.columns_of(self.is_categorical_), len(fit.classes))
         engine = self._engine(rows, start)
         builder = self._builder(start, rows, engine.n_threads)
         if before:
-            engine.replay(before.model_, rows.X)
+            engine.replay(before.model_, as_trained(rows))
         history = {k: v[:done] for k, v in before.history_.items()} if before else {}
         rule = self._round_rule(len(fit.classes), history)
         rounds = range(done, self.n_estimators)
@@ -323,6 +326,24 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         matrix, threads = self._ready(X)
         for scores in self.model_.staged_scores(matrix, threads):
             yield self._labels(scores)
+
+    def report(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        X_train: Any = None,
+        y_train: ArrayLike | None = None,
+        title: str | None = None,
+    ) -> Any:
+        """All about this model on held-out rows, as one page: `edgewise.report.model_report`.
+
+        The report shows itself in a notebook, and `.save(path)` writes it to a file. With X_train
+        and y_train, the rows of the fit, it has more to tell. Needs the extra ``report``.
+        """
+        # Layers import one way and reports are far above: looked up by name, when asked.
+        reports = import_module("edgewise.report")
+        return reports.model_report(self, X, y, X_train=X_train, y_train=y_train, title=title)
 
     @property
     def feature_importances_(self) -> Scores:

@@ -35,6 +35,7 @@ from . import _params as p
 from ._base import TRAINING, transaction
 from ._chance import distinct, row_keys, uniforms
 from ._errors import InvalidDataError
+from ._groups import for_core, grouped
 from ._input import Matrix, Rows, Weights
 from ._model import Model, ModelBuilder
 from ._model_check import check_types, need
@@ -233,7 +234,8 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         """The program, and the share of the weight that has come to an end after every layer."""
         threads = n_threads(self.n_jobs, rows.X.size * self.n_layers)
         categorical = _input.columns_of(self.is_categorical_)
-        data = _core.BinnedData(rows.X, None, self.max_bins, threads, categorical)
+        groups = for_core(grouped(rows, categorical, 2).groups)
+        data = _core.BinnedData(rows.X, None, self.max_bins, threads, categorical, groups)
         limits = _core.GrowLimits(
             self.max_leaf_nodes or 0, self.max_depth or 0, self.min_samples_leaf
         )
