@@ -1,11 +1,11 @@
 // The records that flow through the core, each with its reason.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -62,11 +62,13 @@ struct GrowLimits {
   double negligible = 1.0 / 64;
   std::vector<int> features;  // those that may be split, ascending
 
-  std::vector<int> allowed(int n_features) const {
-    if (!features.empty()) return features;
-    std::vector<int> all(static_cast<std::size_t>(n_features));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
+  // The columns of bins that may be split; `feature_of` says to which feature a column belongs.
+  std::vector<int> allowed(const std::vector<int>& feature_of) const {
+    std::vector<int> columns;
+    for (std::size_t c = 0; c < feature_of.size(); ++c)
+      if (features.empty() || std::binary_search(features.begin(), features.end(), feature_of[c]))
+        columns.push_back(static_cast<int>(c));
+    return columns;
   }
 };
 

@@ -21,10 +21,12 @@ from . import _core, _input
 from . import _params as p
 from ._callbacks import CallbackWatcher, Supported, managed
 from ._errors import InvalidDataError, InvalidParameterError
+from ._groups import as_trained, grouped
 from ._input import Matrix, Rows
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from ._model import Model, ModelBuilder, Scores
 from ._progress import Progress
+from ._saved import Saved
 from ._threads import n_threads
 from ._validation import Answers, scorer
 
@@ -52,7 +54,7 @@ class Learned(NamedTuple):
     n_iter_: int
 
 
-class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Fit as a transaction, early stopping, warm start, prediction from a model of scores."""
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -76,6 +78,11 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         "verbose": p.integer(0),
     }
     _multi_label: ClassVar[bool] = False  # whether y may be an indicator matrix
+    _fitted: ClassVar[dict[str, p.Rule]] = {
+        "multi_label_": p.boolean(),
+        "n_iter_": p.integer(0),
+        "stop_reason_": p.text(),
+    }
 
     n_estimators: int
     categorical_features: Any
@@ -208,10 +215,11 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.classes_ = fit.classes
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         rows = fit.rows.without_negligible()
+        rows = grouped(rows, _input.columns_of(self.is_categorical_), len(fit.classes))
         engine = self._engine(rows, start)
         builder = self._builder(start, rows, engine.n_threads)
         if before:
-            engine.replay(before.model_, rows.X)
+            engine.replay(before.model_, as_trained(rows))
         history = {k: v[:done] for k, v in before.history_.items()} if before else {}
         rule = self._round_rule(len(fit.classes), history)
         rounds = range(done, self.n_estimators)

@@ -28,6 +28,17 @@ Relevant = NDArray[np.bool_]
 _READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 
 
+class Group(NamedTuple):
+    """Groups of the categories of a column that has many; see ``_groups``."""
+
+    feature: int
+    own: Weights  # categories with a bin of their own, ascending
+    values: Weights  # all categories, ascending
+    group: NDArray[np.uint8]  # their groups
+    codes: NDArray[np.uint8]  # (n): groups of the training rows, n_groups where missing
+    stand_in: Weights  # (n_groups): a category of each that has no bin of its own
+
+
 class Rows(NamedTuple):
     """Rows to learn from or to validate on."""
 
@@ -36,9 +47,11 @@ class Rows(NamedTuple):
     weights: Weights | None  # (n), or None where all rows weigh the same
     relevant: Relevant | None = None  # (n, n_labels): the labels, if several are allowed
     costs: Weights | None = None  # (n, n_classes): what each answer costs, if given row by row
+    groups: tuple[Group, ...] = ()
 
     def take(self, which: NDArray[Any]) -> "Rows":
-        return Rows(*(None if part is None else part[which] for part in self))  # type: ignore[arg-type]
+        """Some rows; groups, which depend on all rows, are not taken over."""
+        return Rows(*(None if part is None else part[which] for part in self[:-1]))  # type: ignore[arg-type]
 
     def signs(self, n_classes: int) -> NDArray[np.int8]:
         """y_il = +1 if row i has label l, else -1: (n, n_classes)"""

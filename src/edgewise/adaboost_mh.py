@@ -127,6 +127,7 @@ class AdaBoostMHClassifier(VotingBooster):
         "initial_weights": p.one_of("balanced", "uniform"),
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
     }
+    _fitted: ClassVar[dict[str, p.Rule]] = VotingBooster._fitted | {"_log_odds": p.number()}
 
     def __init__(
         self,
@@ -205,7 +206,7 @@ class AdaBoostMHClassifier(VotingBooster):
         shares = rows.shares()
         present, absent = initial_weights(signs, shares, self.initial_weights)
         self._log_odds = log_odds_of_weights(signs, present, absent, shares)
-        grower = self._grower(rows.X, len(start))
+        grower = self._grower(rows, len(start))
         weights = _core.LabelWeights(signs, present, absent, grower.n_threads)
         return MHEngine(rows.X, weights, grower)
 

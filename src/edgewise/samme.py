@@ -37,8 +37,9 @@ from ._base import Fit
 from ._chance import row_keys, uniforms
 from ._coefficients import ROUNDING
 from ._ensemble import EnsembleBuilder, EnsembleModel, Member
+from ._groups import grouped
 from ._grower import Tree, set_leaves
-from ._input import Matrix, Rows, Weights
+from ._input import Matrix, Rows, Weights, columns_of
 from ._loop import Builder, boost
 from ._mh_bases import check_base
 from ._model import Scores
@@ -213,6 +214,7 @@ class SAMMEClassifier(VotingBooster):
         "base": p.either(p.one_of("tree"), p.classifier()),
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
     }
+    _fitted: ClassVar[dict[str, p.Rule]] = VotingBooster._fitted | {"sharpness_": p.real(0.0)}
 
     def __init__(
         self,
@@ -270,7 +272,7 @@ class SAMMEClassifier(VotingBooster):
 
     def _engine(self, rows: Rows, start: Scores) -> SAMMEEngine | MemberEngine:
         if isinstance(self.base, str):
-            return SAMMEEngine(rows, len(start), self._grower(rows.X, len(start)))
+            return SAMMEEngine(rows, len(start), self._grower(rows, len(start)))
         check_base(self.base, self.is_categorical_, type(self).__name__)
         return MemberEngine(rows, len(start), self.base, self.random_state)
 
@@ -296,6 +298,7 @@ class SAMMEClassifier(VotingBooster):
         part, held_out = rows.take(~held), rows.take(held)
         if len(held_out.X) == 0 or len(np.unique(part.codes)) < len(classes):
             return START_SHARPNESS
+        part = grouped(part, columns_of(self.is_categorical_), len(classes))
         engine = self._engine(part, np.zeros(len(classes)))
         builder = self._builder(np.zeros(len(classes)), part, engine.n_threads)
         rounds = range(min(SHORT, self.n_iter_))

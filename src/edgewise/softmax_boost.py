@@ -227,7 +227,7 @@ class SoftmaxBoostClassifier(VotingBooster):
 
     def _engine(self, rows: Rows, start: Scores) -> SoftmaxEngine:
         costs = self._costs(rows, len(start))
-        return SoftmaxEngine(rows, costs, self._grower(rows.X, len(start)))
+        return SoftmaxEngine(rows, costs, self._grower(rows, len(start)))
 
     def _costs(self, rows: Rows, n_classes: int) -> Weights:
         """c_i(k), (n, n_classes)."""

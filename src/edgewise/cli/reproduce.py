@@ -113,12 +113,12 @@ class _Watcher:
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def finished(self, job: Job, record: experiments.Record) -> None:
+    def finished(self, job: Job, record: experiments.Record | None) -> None:
         self._done += 1
         name = f"{job.experiment.name}: {job.cell.name}"
         if self._bar.disable:
-            line = f"[{self._done}/{self._total}] {name}, {record.seconds:.1f} s"
-            print(line, file=sys.stderr, flush=True)
+            took = f"{record.seconds:.1f} s" if record else "skipped"
+            print(f"[{self._done}/{self._total}] {name}, {took}", file=sys.stderr, flush=True)
         else:
             self._bar.update(self._task, advance=1, description=name)
 

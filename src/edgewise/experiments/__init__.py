@@ -114,7 +114,7 @@ class Run:
 
 
 class _Silent:
-    def finished(self, job: Job, record: Record) -> None:
+    def finished(self, job: Job, record: Record | None) -> None:
         pass
 
 

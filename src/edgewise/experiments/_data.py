@@ -231,7 +231,8 @@ def _some_rows(n: int, max_rows: int) -> NDArray[np.int64]:
 def digest(split: Split) -> str:
     """SHA-256 of the arrays, their types and shapes, shortened to 16 hexadecimal digits."""
     state = hashlib.sha256()
-    for name, array in zip(Split._fields, split, strict=True):
+    arrays: tuple[NDArray[Any], ...] = split
+    for name, array in zip(Split._fields, arrays, strict=True):
         state.update(f"{name} {array.dtype.str} {array.shape}".encode())
         state.update(np.ascontiguousarray(array).data)
     return state.hexdigest()[:16]

@@ -25,7 +25,8 @@ class Job(NamedTuple):
 class Watcher(Protocol):
     """Is told how a run gets on."""
 
-    def finished(self, job: Job, record: Record) -> None: ...
+    def finished(self, job: Job, record: Record | None) -> None:
+        """A cell was run; None if it could not be."""
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,16 @@ def carry_out(
     """Run what is not done yet, `n_jobs` cells at a time; each is kept as soon as it is there."""
     todo = plan.todo(store)
     for job, record in _records(todo, plan.scale, library, n_jobs, threads):
-        store.append(record)
-        watcher.finished(job, record)
+        if isinstance(record, Record):
+            store.append(record)
+        else:
+            plan.left_out[f"{job.experiment.name}: {job.cell.name}"] = record
+        watcher.finished(job, record if isinstance(record, Record) else None)
 
 
 def _records(
     todo: list[Job], scale: Scale, library: Library, n_jobs: int, threads: int
-) -> Iterator[tuple[Job, Record]]:
+) -> Iterator[tuple[Job, Record | str]]:
     if n_jobs == 1:  # in the main thread, where Ctrl-C is heard
         for job in todo:
             yield job, run_cell(job, scale, library, threads)
@@ -118,12 +122,15 @@ def _records(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def run_cell(job: Job, scale: Scale, library: Library, threads: int) -> Record:
-    """Run one cell."""
+def run_cell(job: Job, scale: Scale, library: Library, threads: int) -> Record | str:
+    """Run one cell; the reason where a library of the extras is missing."""
     cell, experiment = job.cell, job.experiment
     data = library.split(job.data) if cell.data is not None else None
     start = perf_counter()
-    outcome = experiment.run(cell, data, threads)
+    try:
+        outcome = experiment.run(cell, data, threads)
+    except ModuleNotFoundError as missing:
+        return str(missing)
     return Record(
         experiment.kept_as,
         scale,

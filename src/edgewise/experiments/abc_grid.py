@@ -68,8 +68,9 @@ def run(cell: Cell, data: Split | None, threads: int) -> Outcome:
     p = cell.params
     if p["max_rows"] is not None:
         data = thin(data, p["max_rows"])
+    own = p.get("own", {})  # the search for the base class, where it is not exhaustive
     model = _converge.build(
-        p["algorithm"], leaves=p["leaves"], shrinkage=p["shrinkage"], threads=threads
+        p["algorithm"], leaves=p["leaves"], shrinkage=p["shrinkage"], threads=threads, **own
     )
     return _converge.outcome_of(_converge.fit(model, data, p["most_rounds"]), data, p["stages"])
 

@@ -82,7 +82,7 @@ def _columns(X: Any) -> Iterator[NDArray[Any]]:
         for j in range(X.shape[1]):
             yield by_column[:, [j]].toarray()[:, 0]
     elif hasattr(X, "columns"):
-        for name in X.columns:
+        for name in getattr(X, "column_names", X.columns):  # of Arrow, or of others
             yield np.asarray(X[name])
     else:
         yield from np.asarray(X).T

@@ -22,7 +22,7 @@ class MethodResult:
     interval: tuple[float, float] | None = None  # of the error
     log_loss: float | None = None
     brier: float | None = None
-    calibration: float | None = None  # expected calibration error of the top label
+    calibration: float | None = None  # expected calibration error
     fit_seconds: float | None = None
     predict_seconds: float | None = None
     model_bytes: int | None = None
