@@ -3,6 +3,7 @@
 
 #include "core/binned.hpp"
 #include "core/class_trees.hpp"
+#include "core/cover.hpp"
 #include "core/forest.hpp"
 #include "core/histogram.hpp"
 #include "core/math.hpp"
@@ -64,19 +65,23 @@ NB_MODULE(_core, m) {
           "max_leaf_nodes"_a, "max_depth"_a, "min_samples_leaf"_a,
           "negligible"_a = GrowLimits{}.negligible, "features"_a = std::vector<int>{});
 
+  bind_data(m);
+
   nb::class_<BinnedData>(m, "BinnedData")
       .def(
           "__init__",
           [](BinnedData* self, const AnyMatrix& x, std::optional<In<double>> weights, int max_bins,
-             int n_threads, const std::vector<int>& categorical) {
+             int n_threads, const std::vector<int>& categorical,
+             const std::vector<Grouped*>& grouped) {
+            auto groups = groups_of(grouped, x.shape(0));
             nb::gil_scoped_release nogil;
             const Team team = team_of(n_threads);
             Cuts cuts = fit_cuts(matrix(x), weights ? weights->data() : nullptr, max_bins,
-                                 categorical, team);
-            new (self) BinnedData(matrix(x), std::move(cuts), team);
+                                 categorical, groups, team);
+            new (self) BinnedData(matrix(x), std::move(cuts), std::move(groups), team);
           },
           "x"_a, "weights"_a.none(), "max_bins"_a, "n_threads"_a,
-          "categorical"_a = std::vector<int>{})
+          "categorical"_a = std::vector<int>{}, "grouped"_a = std::vector<Grouped*>{})
       .def_ro("n_rows", &BinnedData::n_rows)
       .def_ro("n_features", &BinnedData::n_features)
       .def_ro("sparse", &BinnedData::sparse)
@@ -98,6 +103,8 @@ NB_MODULE(_core, m) {
           nb::rv_policy::move)
       .def_prop_ro(
           "gain", [](const Tree& t) { return to_numpy(t.gain); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "cover", [](const Tree& t) { return to_numpy(t.cover); }, nb::rv_policy::move)
       .def_prop_ro("sets",
                    [](const Tree& t) {
                      std::vector<std::vector<double>> sets;
@@ -170,6 +177,13 @@ NB_MODULE(_core, m) {
           },
           "vector_leaf"_a, "shrinkage"_a, "n_threads"_a, NoGil());
 
+  m.def(
+      "find_covers",
+      [](const std::vector<Tree*>& trees, std::optional<In<double>> weights, int n_threads) {
+        find_covers(trees, weights ? weights->data() : nullptr, team_of(n_threads));
+      },
+      "trees"_a, "weights"_a.none(), "n_threads"_a, NoGil());
+
   nb::class_<ForestStore>(m, "ForestStore")
       .def(nb::init<>())
       .def(
@@ -188,6 +202,7 @@ NB_MODULE(_core, m) {
         d["threshold"] = to_numpy(s.threshold);
         d["missing_left"] = to_numpy(s.missing_left);
         d["gain"] = to_numpy(s.gain);
+        d["cover"] = to_numpy(s.cover);
         d["classes"] = to_numpy(s.classes);
         d["values"] = to_numpy(s.values);
         d["set_start"] = to_numpy(s.set_start);
@@ -270,6 +285,7 @@ NB_MODULE(_core, m) {
          bool naive) { return to_numpy(histogram_of(data, rows, stats, naive)); },
       "data"_a, "rows"_a, "stats"_a, "naive"_a);
 
+  bind_explain(m);
   bind_votes(m);
   bind_lab(m);
 }

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/binning.hpp"
 #include "core/matrix.hpp"
 #include "core/posterior.hpp"
 #include "core/threads.hpp"
@@ -76,6 +77,10 @@ inline std::vector<Moves> moves_of(const std::vector<Tree*>& trees) {
   return moves;
 }
 
+std::vector<Grouped> groups_of(const std::vector<Grouped*>& grouped, std::size_t n_rows);
+
+void bind_data(nb::module_& m);
+void bind_explain(nb::module_& m);
 void bind_votes(nb::module_& m);
 void bind_lab(nb::module_& m);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace edgewise {
 namespace {
@@ -41,8 +42,8 @@ std::vector<Block> cut_into_blocks(const BinnedData& data) {
 // Writes the columns, a tile of rows and columns at a time.
 void encode(BinnedData& data, const Matrix& x, const Team& team) {
   constexpr std::size_t kColumns = 16;
-  const auto d = static_cast<std::size_t>(data.n_features);
-  data.columns.resize(data.n_rows * d);
+  const std::size_t d = x.cols;
+  data.columns.resize(data.n_rows * static_cast<std::size_t>(data.n_features));
   const std::size_t n_tiles = (data.n_rows + kRowsAtOnce - 1) / kRowsAtOnce;
   team.each(n_tiles, [&](std::size_t tile, int) {
     const std::size_t begin = tile * kRowsAtOnce, end = std::min(data.n_rows, begin + kRowsAtOnce);
@@ -109,11 +110,22 @@ void list_entries(BinnedData& data, Block& block) {
 
 }  // namespace
 
-BinnedData::BinnedData(const Matrix& x, Cuts fitted, const Team& team)
-    : n_rows(x.rows), n_features(static_cast<int>(x.cols)), cuts(std::move(fitted)) {
+BinnedData::BinnedData(const Matrix& x, Cuts fitted, std::vector<Grouped> grouped, const Team& team)
+    : n_rows(x.rows),
+      n_features(static_cast<int>(x.cols + grouped.size())),
+      feature_of(x.cols),
+      cuts(std::move(fitted)),
+      grouped_(std::move(grouped)) {
+  std::iota(feature_of.begin(), feature_of.end(), 0);
+  for (const Grouped& g : grouped_) feature_of.push_back(g.feature);
   lay_out(*this);
   blocks = cut_into_blocks(*this);
   encode(*this, x, team);
+  for (std::size_t g = 0; g < grouped_.size(); ++g) {
+    std::copy(grouped_[g].codes.begin(), grouped_[g].codes.end(),
+              columns.begin() + static_cast<std::ptrdiff_t>((x.cols + g) * n_rows));
+    grouped_[g].codes = {};
+  }
   const double unusual = find_usual(*this, team);
   // Places of entries must fit 32 bits.
   sparse = unusual < kSparseBelow && unusual * static_cast<double>(n_rows) * n_features < 0x1p32;
@@ -122,6 +134,19 @@ BinnedData::BinnedData(const Matrix& x, Cuts fitted, const Team& team)
   } else {
     list_rows(*this, team);
   }
+}
+
+std::vector<double> BinnedData::categories_in(int f, const BinSet& bins) const {
+  std::vector<double> values;
+  const std::size_t n_own = feature_of.size() - grouped_.size(), u = static_cast<std::size_t>(f);
+  if (u < n_own) {
+    bins.each([&](int b) { values.push_back(cuts.of_feature[u][static_cast<std::size_t>(b)]); });
+  } else {
+    const Grouped& g = grouped_[u - n_own];
+    for (std::size_t i = 0; i < g.values.size(); ++i)
+      if (bins.contains(g.group[i])) values.push_back(g.values[i]);
+  }
+  return values;
 }
 
 std::size_t BinnedData::bytes() const {

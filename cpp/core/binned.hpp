@@ -7,6 +7,10 @@
 //   "usual" one), as histogram places. The usual bin's sum is the node's total minus the others,
 //   exactly, because sums are integers.
 // Codes are kept column after column beside either, for routing.
+//
+// A column is a feature's, or holds groups of the categories of a feature that has too many for
+// bins of their own; those come last. Trees are grown on columns, and a finished tree names
+// features.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +34,8 @@ struct Block {
 
 struct BinnedData {
   std::size_t n_rows = 0;
-  int n_features = 0;
+  int n_features = 0;           // columns of bins
+  std::vector<int> feature_of;  // (n_features): the feature of a column
   Cuts cuts;
   std::vector<std::uint32_t> offset;  // (n_features + 1)
   std::uint32_t stride = 0;           // places of every feature, if all are given as many; else 0
@@ -40,7 +45,7 @@ struct BinnedData {
   std::vector<Code> columns;  // (n_features, n_rows): bins, for routing rows
   std::vector<Code> codes;    // dense: (n_rows, n_features), the same for histograms
 
-  BinnedData(const Matrix& x, Cuts cuts, const Team& team);
+  BinnedData(const Matrix& x, Cuts cuts, std::vector<Grouped> grouped, const Team& team);
 
   std::uint32_t n_places() const { return offset.back(); }
   int n_value_bins(int f) const { return cuts.n_value_bins(static_cast<std::size_t>(f)); }
@@ -51,7 +56,12 @@ struct BinnedData {
   }
   const Code* column(int f) const { return &columns[static_cast<std::size_t>(f) * n_rows]; }
   Code code(Row row, int f) const { return column(f)[row]; }
+  // The categories in some bins of a categorical column, ascending.
+  std::vector<double> categories_in(int f, const BinSet& bins) const;
   std::size_t bytes() const;
+
+ private:
+  std::vector<Grouped> grouped_;  // of the last columns; without codes
 };
 
 }  // namespace edgewise

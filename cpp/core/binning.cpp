@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "clones.hpp"
 
@@ -179,6 +180,17 @@ EDGEWISE_CLONES void search_cuts(const double* padded, std::size_t size, const d
   for (std::size_t j = 0; j < kAbreast; ++j) found[j] = at[j];
 }
 
+void add_groups(const Grouped& grouped, Cuts& cuts) {
+  const int n_groups = grouped.n_groups();
+  cuts.of_feature.at(static_cast<std::size_t>(grouped.feature)) = grouped.own;
+  cuts.has_missing[static_cast<std::size_t>(grouped.feature)] = 1;
+  auto& numbers = cuts.of_feature.emplace_back(n_groups);
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  cuts.categorical.push_back(1);
+  cuts.has_missing.push_back(std::find(grouped.codes.begin(), grouped.codes.end(),
+                                       static_cast<Code>(n_groups)) != grouped.codes.end());
+}
+
 }  // namespace
 
 void encode_column(const Cuts& cuts, std::size_t f, const double* values, std::size_t n, Code* out,
@@ -206,7 +218,8 @@ void encode_column(const Cuts& cuts, std::size_t f, const double* values, std::s
 }
 
 Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
-              const std::vector<int>& categorical, const Team& team) {
+              const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
+              const Team& team) {
   Cuts cuts;
   cuts.of_feature.resize(x.cols);
   cuts.has_missing.resize(x.cols);
@@ -232,6 +245,7 @@ Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
                             });
     }
   });
+  for (const Grouped& g : grouped) add_groups(g, cuts);
   return cuts;
 }
 

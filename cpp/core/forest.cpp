@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <map>
-#include <set>
 #include <stdexcept>
 
 #include "clones.hpp"
@@ -31,6 +31,14 @@ EDGEWISE_CLONES void softmax_row(double* s, std::size_t n) {
   double sum = 0.0;
   for (std::size_t k = 0; k < n; ++k) sum += s[k];
   for (std::size_t k = 0; k < n; ++k) s[k] /= sum;
+}
+
+// Makes `all` the union of two ascending sets.
+void add_all(std::span<const double> some, std::vector<double>& all) {
+  if (std::includes(all.begin(), all.end(), some.begin(), some.end())) return;
+  std::vector<double> both;
+  std::set_union(all.begin(), all.end(), some.begin(), some.end(), std::back_inserter(both));
+  all.swap(both);
 }
 
 }  // namespace
@@ -76,6 +84,7 @@ void ForestStore::append(const Tree& tree) {
   extend(threshold, tree.threshold);
   extend(missing_left, tree.missing_left);
   extend(gain, tree.gain);
+  extend(cover, tree.cover);
   extend(classes, tree.classes);
   extend(values, tree.values);
   for (const CategorySet& set : tree.sets) {
@@ -131,13 +140,12 @@ void Forest::take_sets(const ForestArrays& a) {
     return a.set_values.subspan(static_cast<std::size_t>(a.set_start[s]),
                                 static_cast<std::size_t>(a.set_start[s + 1] - a.set_start[s]));
   };
-  std::map<std::int32_t, std::set<double>> categories;  // by feature
-  for (std::size_t s = 0; s < nodes.size(); ++s)
-    categories[a.feature[nodes[s]]].insert(set(s).begin(), set(s).end());
+  std::map<std::int32_t, std::vector<double>> categories;  // by feature, ascending
+  for (std::size_t s = 0; s < nodes.size(); ++s) add_all(set(s), categories[a.feature[nodes[s]]]);
   std::map<std::int32_t, std::size_t> column;
   for (const auto& [feature, values] : categories) {
     column[feature] = coded_.size();
-    coded_.push_back({static_cast<std::size_t>(feature), {values.begin(), values.end()}});
+    coded_.push_back({static_cast<std::size_t>(feature), values});
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     if (a.feature[i] >= 0) nodes_[i].place += static_cast<std::uint32_t>(coded_.size()) * kAbreast;

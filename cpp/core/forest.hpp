@@ -32,7 +32,7 @@ struct ForestArrays {
 struct ForestStore {
   std::vector<std::int64_t> node_start{0}, value_start{0}, set_start{0};
   std::vector<std::int32_t> width, feature, left, classes;
-  std::vector<double> threshold, gain, values, set_values;
+  std::vector<double> threshold, gain, cover, values, set_values;
   std::vector<std::uint8_t> missing_left;
 
   void append(const Tree& tree);

@@ -108,8 +108,7 @@ class PairTreeEvaluator {
         histograms_[0][b] += histograms_[t][b];
     }
     complete_histogram(data_, total[at], histograms_[at].data());
-    std::vector<int> features(static_cast<std::size_t>(data_.n_features));
-    std::iota(features.begin(), features.end(), 0);
+    std::vector<int> features = limits_.allowed(data_.feature_of);
     const double unit = scale.h / (scale.g * scale.g) / residuals_.scale();
     node.split = find_split(data_, histograms_[at].data(), total[at], limits_.min_samples_leaf,
                             unit, features);

@@ -101,7 +101,7 @@ class TwoChannelEvaluator {
 
   void root(Node& node, const Row* rows, const Team& team) {
     if (scale_.g == 0.0) return;
-    node.state.active = limits_.allowed(data_.n_features);
+    node.state.active = limits_.allowed(data_.feature_of);
     build(node, rows, team);
   }
 

@@ -4,10 +4,12 @@ A family of algorithms adds its parameters, its state (the engine) and its link 
 probabilities; an algorithm adds its round rule.
 """
 
+import time
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, ClassVar, Self
+from contextlib import closing, contextmanager
+from importlib import import_module
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,11 +19,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _input
 from . import _params as p
+from ._callbacks import CallbackWatcher, Supported, managed
 from ._errors import InvalidDataError, InvalidParameterError
+from ._groups import as_trained, grouped
 from ._input import Matrix, Rows
-from ._loop import Builder, Engine, RoundRule, Stopper, boost
+from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from ._model import Model, ModelBuilder, Scores
 from ._progress import Progress
+from ._saved import Saved
 from ._threads import n_threads
 from ._validation import Answers, scorer
 
@@ -29,7 +34,27 @@ TRAINING = ("X", "y", "sample_weight")
 VALIDATION = ("X_val", "y_val", "sample_weight_val")
 
 
-class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
+class Fit(NamedTuple):
+    """What a fit is about."""
+
+    rows: Rows
+    classes: NDArray[Any]
+    validation: Rows | None
+    watched: bool  # whether the validation rows say when to stop
+    continues: bool  # from the model there is, by warm_start
+    given: dict[str, Any]  # X, y and metadata as they came, for callbacks
+    begin: float  # seconds on the clock
+
+
+class Learned(NamedTuple):
+    """What a fit leaves."""
+
+    model_: Any
+    history_: dict[str, NDArray[Any]]
+    n_iter_: int
+
+
+class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Fit as a transaction, early stopping, warm start, prediction from a model of scores."""
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -45,12 +70,19 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         "validation_fraction": p.real(0.0, 1.0, high_open=True),
         "n_iter_no_change": p.integer(1),
         "scoring": p.scoring(),
+        "time_limit": p.real(0.0, none=True),
+        "on_interrupt": p.one_of("raise", "keep"),
         "warm_start": p.boolean(),
         "random_state": p.random_state(),
         "n_jobs": p.n_jobs(),
         "verbose": p.integer(0),
     }
     _multi_label: ClassVar[bool] = False  # whether y may be an indicator matrix
+    _fitted: ClassVar[dict[str, p.Rule]] = {
+        "multi_label_": p.boolean(),
+        "n_iter_": p.integer(0),
+        "stop_reason_": p.text(),
+    }
 
     n_estimators: int
     categorical_features: Any
@@ -63,6 +95,8 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
     validation_fraction: float
     n_iter_no_change: int
     scoring: Any
+    time_limit: float | None
+    on_interrupt: str
 
     # --- what a family or an algorithm says ---------------------------------------------------
 
@@ -78,13 +112,17 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         """Scores before the first round."""
         return np.zeros(n_classes)
 
-    def _builder(self, start: Scores, n_features: int) -> Builder:
-        return ModelBuilder(start, n_features)
+    def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
+        return ModelBuilder(start, rows.X.shape[1], rows.weights, n_threads)
 
     def _link(self, scores: Scores, n_threads: int) -> Scores:
         """Probabilities from scores, in place."""
         _core.softmax(scores, n_threads)
         return scores
+
+    def _holds_rows_out(self) -> bool:
+        """Whether a family needs validation rows for more than early stopping."""
+        return False
 
     # --- fitting ----------------------------------------------------------------------------
 
@@ -106,12 +144,14 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             self._fit((X, y, sample_weight), (X_val, y_val, sample_weight_val))
         return self
 
+    @managed
     def _fit(
         self,
         given: tuple[Any, Any, Any],
         given_val: tuple[Any, Any, Any],
         costs: Any = None,
     ) -> None:
+        begin = time.perf_counter()
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         continues = self.warm_start and hasattr(self, "model_")
         labelled = _input.labelled(
@@ -121,8 +161,8 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
             names=TRAINING,
             reset=not continues,
             multi_label=self._multi_label,
+            learn=True,
         )
-        self.is_categorical_ = _input.categorical_mask(self)
         if costs is not None:
             labelled = labelled.with_costs(costs)
         labelled = labelled.without_weightless()
@@ -133,9 +173,13 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         rows = labelled.encoded(classes, "y")
         self.multi_label_: bool = rows.relevant is not None
         validation = self._given_validation(given_val, classes)
-        if validation is None and self.early_stopping is True:
+        watched = self.early_stopping is True or (
+            self.early_stopping == "auto" and validation is not None
+        )
+        if validation is None and (watched or self._holds_rows_out()):
             rows, validation = rows.split(self.validation_fraction, self.random_state)
-        self._boost(rows, classes, validation, continues=continues)
+        asked = dict(zip(("X", "y"), given[:2], strict=True), metadata=_weights_only(given[2]))
+        self._boost(Fit(rows, classes, validation, watched, continues, asked, begin))
 
     def _given_validation(self, given: tuple[Any, Any, Any], classes: NDArray[Any]) -> Rows | None:
         """The rows given for validation, checked; None if there are none or they are not wanted."""
@@ -148,7 +192,7 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
                     "nothing for validation."
                 )
             return None
-        if self.early_stopping is False:
+        if self.early_stopping is False and not self._holds_rows_out():
             return None
         labelled = _input.labelled(
             self,
@@ -160,57 +204,66 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         )
         return labelled.encoded(classes, "y_val")
 
-    def _boost(
-        self, rows: Rows, classes: NDArray[Any], validation: Rows | None, *, continues: bool
-    ) -> None:
-        done = self.n_iter_ if continues else 0
+    def _boost(self, fit: "Fit") -> None:
+        before = Learned(self.model_, self.history_, self.n_iter_) if fit.continues else None
+        done = before.n_iter_ if before else 0
         if done > self.n_estimators:
             raise InvalidParameterError(
                 f"The 'n_estimators' parameter of {type(self).__name__} must be at least the "
                 f"{done} rounds already fitted when warm_start=True. Got {self.n_estimators}."
             )
-        self.classes_ = classes
-        start = self.model_.start if continues else self._start(rows, len(classes))
-        rows = rows.without_negligible()
+        self.classes_ = fit.classes
+        start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
+        rows = fit.rows.without_negligible()
+        rows = grouped(rows, _input.columns_of(self.is_categorical_), len(fit.classes))
         engine = self._engine(rows, start)
-        builder = self._builder(start, rows.X.shape[1])
-        if continues:
-            engine.replay(self.model_, rows.X)
-        stopper = None
-        if validation is not None:
-            stopper = self._stopper(validation, classes, engine, builder, continues=continues)
-        history = {k: v[:done] for k, v in self.history_.items()} if continues else {}
-        rule = self._round_rule(len(classes), history)
-        progress = Progress(self.n_estimators - done, type(self).__name__, shown=self.verbose > 0)
+        builder = self._builder(start, rows, engine.n_threads)
+        if before:
+            engine.replay(before.model_, as_trained(rows))
+        history = {k: v[:done] for k, v in before.history_.items()} if before else {}
+        rule = self._round_rule(len(fit.classes), history)
         rounds = range(done, self.n_estimators)
-        story, reason = boost(rule, engine, builder, rounds, stopper, progress)
-        model = builder.model()
-        if stopper is not None:
-            model = model.first_rounds(stopper.best_round)
-        if continues:
-            model = self.model_.followed_by(model)
-            story = _joined(history, story)
-        self.model_: Model = model
-        self.history_: dict[str, NDArray[Any]] = story
-        self.n_iter_: int = model.n_rounds
+        progress = Progress(len(rounds), type(self).__name__, shown=self.verbose > 0)
+        watchers: list[Watcher] = [Bar(progress)]
+        stopper = self._stopper(fit, engine, builder)
+        watchers += [stopper] if stopper else []
+        watchers += [Deadline(self.time_limit, fit.begin)] if self.time_limit else []
+        told = self._callback_watcher(fit, len(rounds), before)
+        watchers += [told] if told else []
+        keep = self.on_interrupt == "keep"
+        with closing(progress):
+            story, reason = boost(rule, engine, builder, rounds, watchers, keep_interrupted=keep)
+        complete = len(story["loss"])
+        kept = min(stopper.best_round, complete) if stopper else complete
+        learned = _learned(builder, story, kept, before)
+        self.model_: Model = learned.model_
+        self.history_: dict[str, NDArray[Any]] = learned.history_
+        self.n_iter_: int = learned.n_iter_
         self.stop_reason_: str = reason
+        if told:
+            told.end(learned._asdict())
 
-    def _stopper(
-        self,
-        validation: Rows,
-        classes: NDArray[Any],
-        engine: Engine,
-        builder: Builder,
-        *,
-        continues: bool,
-    ) -> Stopper:
-        so_far = self.model_ if continues else builder.model()
+    def _callback_watcher(
+        self, fit: "Fit", n_rounds: int, before: "Learned | None"
+    ) -> CallbackWatcher | None:
+        if not getattr(self, "_skl_callbacks", None):
+            return None
+
+        def attributes(builder: Builder, history: History) -> dict[str, Any]:
+            return _learned(builder, history.arrays(), builder.n_rounds, before)._asdict()
+
+        return CallbackWatcher(self, n_rounds, fit.given, attributes)
+
+    def _stopper(self, fit: "Fit", engine: Engine, builder: Builder) -> Stopper | None:
+        if fit.validation is None or not fit.watched:
+            return None
+        so_far = self.model_ if fit.continues else builder.model()
         threads = engine.n_threads
         answers = Answers(lambda F: self._link(F.copy(), threads), self._decision, self._labels)
         return Stopper(
-            validation.X,
-            so_far.scores(validation.X, threads),
-            scorer(self.scoring, classes, validation, answers),
+            fit.validation.X,
+            so_far.scores(fit.validation.X, threads),
+            scorer(self.scoring, fit.classes, fit.validation, answers),
             self.n_iter_no_change,
             threads,
         )
@@ -274,6 +327,24 @@ class Booster(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-l
         for scores in self.model_.staged_scores(matrix, threads):
             yield self._labels(scores)
 
+    def report(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        X_train: Any = None,
+        y_train: ArrayLike | None = None,
+        title: str | None = None,
+    ) -> Any:
+        """All about this model on held-out rows, as one page: `edgewise.report.model_report`.
+
+        The report shows itself in a notebook, and `.save(path)` writes it to a file. With X_train
+        and y_train, the rows of the fit, it has more to tell. Needs the extra ``report``.
+        """
+        # Layers import one way and reports are far above: looked up by name, when asked.
+        reports = import_module("edgewise.report")
+        return reports.model_report(self, X, y, X_train=X_train, y_train=y_train, title=title)
+
     @property
     def feature_importances_(self) -> Scores:
         """Share of the total gain of each feature; zeros if no tree has a split."""
@@ -299,6 +370,24 @@ def transaction(estimator: BaseEstimator) -> Iterator[None]:
         estimator.__dict__.clear()
         estimator.__dict__.update(before)
         raise
+
+
+def _learned(
+    builder: Builder, story: dict[str, NDArray[Any]], n_rounds: int, before: Learned | None
+) -> Learned:
+    """The first rounds of the builder, after those there were before."""
+    model = builder.model()
+    if n_rounds < model.n_rounds:
+        model = model.first_rounds(n_rounds)
+    if before is not None:
+        history = {name: figures[: before.n_iter_] for name, figures in before.history_.items()}
+        model = before.model_.followed_by(model)
+        story = _joined(history, story)
+    return Learned(model, story, model.n_rounds)
+
+
+def _weights_only(sample_weight: Any) -> dict[str, Any]:
+    return {} if sample_weight is None else {"sample_weight": sample_weight}
 
 
 def _joined(old: dict[str, NDArray[Any]], new: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:

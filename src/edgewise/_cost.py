@@ -72,7 +72,7 @@ def minimum_cost_labels(
     (n,) labels; without `classes`, their places, from 0. Equal costs, up to rounding, go to the
     first class.
     """
-    chances = _check_proba(proba)
+    chances = check_proba(proba)
     return _cheapest(chances, check_cost(cost, chances.shape[1]), classes)
 
 
@@ -81,8 +81,8 @@ def _cheapest(proba: Array, cost: Array, classes: ArrayLike | None) -> NDArray[A
     expected = np.einsum("ik,kj->ij", proba, cost)  # without BLAS: the same for any threads
     rounding = 4 * n_classes * np.finfo(float).eps * expected.max(axis=1, keepdims=True)
     low = expected <= expected.min(axis=1, keepdims=True) + rounding
-    places: NDArray[np.intp] = low.argmax(axis=1)
-    return places if classes is None else _labels(classes, n_classes, "classes")[places]
+    chosen: NDArray[np.intp] = low.argmax(axis=1)
+    return chosen if classes is None else _labels(classes, n_classes, "classes")[chosen]
 
 
 def expected_cost(
@@ -102,10 +102,10 @@ def expected_cost(
     labels : (K,) labels of the rows and columns of `cost`; if None, the sorted labels that occur.
     sample_weight : (n,) weights of the rows.
     """
-    true, said = _vector(y_true, "y_true"), _vector(y_pred, "y_pred")
-    _check_length(said, len(true), "y_pred")
+    true, said = label_vector(y_true, "y_true"), label_vector(y_pred, "y_pred")
+    check_length(said, len(true), "y_pred")
     if labels is None:
-        labels = _sorted_labels(true, said)
+        labels = sorted_labels(true, said)
     return _mean_cost(true, said, check_cost(cost, np.size(labels)), labels, sample_weight)
 
 
@@ -117,8 +117,8 @@ def _mean_cost(
     sample_weight: ArrayLike | None,
 ) -> float:
     known = _labels(labels, len(cost), "labels")
-    paid = cost[_places(known, true, "y_true"), _places(known, said, "y_pred")]
-    return float(np.average(paid, weights=_check_weights(sample_weight, len(true))))
+    paid = cost[places(known, true, "y_true"), places(known, said, "y_pred")]
+    return float(np.average(paid, weights=check_weights(sample_weight, len(true))))
 
 
 class ExpectedCostScorer(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
@@ -145,12 +145,12 @@ class ExpectedCostScorer(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         cost = check_cost(self.cost, len(labels), warn=False)
         if self.decide == "minimum":
             # A fold may lack classes: of the cost, the rows and columns of those it has.
-            known = _places(labels, np.asarray(estimator.classes_), "classes_")
-            proba = _check_proba(estimator.predict_proba(X))
+            known = places(labels, np.asarray(estimator.classes_), "classes_")
+            proba = check_proba(estimator.predict_proba(X))
             said = _cheapest(proba, cost[np.ix_(known, known)], estimator.classes_)
         else:
-            said = _vector(estimator.predict(X), "y_pred")
-        return -_mean_cost(_vector(y, "y_true"), said, cost, labels, sample_weight)
+            said = label_vector(estimator.predict(X), "y_pred")
+        return -_mean_cost(label_vector(y, "y_true"), said, cost, labels, sample_weight)
 
     def __call__(
         self, estimator: Any, X: Any, y_true: ArrayLike, sample_weight: ArrayLike | None = None
@@ -183,7 +183,7 @@ def expected_cost_scorer(
 # --- checks -----------------------------------------------------------------------------------
 
 
-def _check_proba(proba: ArrayLike) -> Array:
+def check_proba(proba: ArrayLike) -> Array:
     chances = _numbers(proba, "proba", InvalidDataError)
     if chances.ndim != 2:
         raise InvalidDataError(
@@ -196,11 +196,11 @@ def _check_proba(proba: ArrayLike) -> Array:
     return chances
 
 
-def _check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
+def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
     if sample_weight is None:
         return None
     weights = _numbers(sample_weight, "sample_weight", InvalidDataError)
-    _check_length(weights, n_rows, "sample_weight")
+    check_length(weights, n_rows, "sample_weight")
     if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
         raise InvalidDataError(
             "sample_weight must hold finite numbers that are not negative, one positive at least. "
@@ -218,7 +218,7 @@ def _numbers(values: ArrayLike, name: str, error: type[Exception]) -> Array:
         ) from None
 
 
-def _vector(labels: ArrayLike, name: str) -> NDArray[Any]:
+def label_vector(labels: ArrayLike, name: str) -> NDArray[Any]:
     vector = np.asarray(labels)
     if vector.ndim == 2 and vector.shape[1] == 1:
         vector = vector[:, 0]
@@ -227,7 +227,7 @@ def _vector(labels: ArrayLike, name: str) -> NDArray[Any]:
     return vector
 
 
-def _check_length(array: NDArray[Any], n_rows: int, name: str) -> None:
+def check_length(array: NDArray[Any], n_rows: int, name: str) -> None:
     if array.shape != (n_rows,):
         raise InvalidDataError(
             f"{name} must have an entry for each of the {n_rows} rows. Got shape {array.shape}."
@@ -235,7 +235,7 @@ def _check_length(array: NDArray[Any], n_rows: int, name: str) -> None:
 
 
 def _labels(labels: ArrayLike, n_classes: int, name: str) -> NDArray[Any]:
-    vector = _vector(labels, name)
+    vector = label_vector(labels, name)
     if len(vector) != n_classes or len(np.unique(vector)) != n_classes:
         raise InvalidDataError(
             f"{name} must be {n_classes} different labels, as many as cost has rows. Got "
@@ -244,7 +244,7 @@ def _labels(labels: ArrayLike, n_classes: int, name: str) -> NDArray[Any]:
     return vector
 
 
-def _sorted_labels(true: NDArray[Any], said: NDArray[Any]) -> NDArray[Any]:
+def sorted_labels(true: NDArray[Any], said: NDArray[Any]) -> NDArray[Any]:
     try:
         return np.unique(np.concatenate([true, said]))
     except TypeError:
@@ -254,18 +254,18 @@ def _sorted_labels(true: NDArray[Any], said: NDArray[Any]) -> NDArray[Any]:
         ) from None
 
 
-def _places(labels: NDArray[Any], y: NDArray[Any], name: str) -> NDArray[np.intp]:
-    """The place of each label of y among `labels`, which need not be sorted."""
+def places(labels: NDArray[Any], y: NDArray[Any], name: str, of: str = "cost") -> NDArray[np.intp]:
+    """The place of each label of y among `labels`, those of `of`, which need not be sorted."""
     order = np.argsort(labels)
     try:
         found = np.searchsorted(labels, y, sorter=order).clip(max=len(labels) - 1)
-        places: NDArray[np.intp] = order[found]
-        unknown = np.asarray(labels[places] != y)
+        place: NDArray[np.intp] = order[found]
+        unknown = np.asarray(labels[place] != y)
     except TypeError:  # labels that cannot be compared
         unknown = np.ones(len(y), dtype=bool)
     if unknown.any():
         raise InvalidDataError(
             f"{name} holds the label {y[int(unknown.argmax())]!s}, which is not among the labels "
-            f"of cost: {', '.join(map(str, labels))}."
+            f"of {of}: {', '.join(map(str, labels))}."
         )
-    return places
+    return place

@@ -5,6 +5,7 @@ are NaN; infinite values are allowed and fall into the outer bins.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from . import _frames
 from ._errors import InvalidDataError, InvalidParameterError
 
 Matrix = NDArray[Any]
@@ -26,6 +28,17 @@ Relevant = NDArray[np.bool_]
 _READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 
 
+class Group(NamedTuple):
+    """Groups of the categories of a column that has many; see ``_groups``."""
+
+    feature: int
+    own: Weights  # categories with a bin of their own, ascending
+    values: Weights  # all categories, ascending
+    group: NDArray[np.uint8]  # their groups
+    codes: NDArray[np.uint8]  # (n): groups of the training rows, n_groups where missing
+    stand_in: Weights  # (n_groups): a category of each that has no bin of its own
+
+
 class Rows(NamedTuple):
     """Rows to learn from or to validate on."""
 
@@ -34,9 +47,11 @@ class Rows(NamedTuple):
     weights: Weights | None  # (n), or None where all rows weigh the same
     relevant: Relevant | None = None  # (n, n_labels): the labels, if several are allowed
     costs: Weights | None = None  # (n, n_classes): what each answer costs, if given row by row
+    groups: tuple[Group, ...] = ()
 
     def take(self, which: NDArray[Any]) -> "Rows":
-        return Rows(*(None if part is None else part[which] for part in self))  # type: ignore[arg-type]
+        """Some rows; groups, which depend on all rows, are not taken over."""
+        return Rows(*(None if part is None else part[which] for part in self[:-1]))  # type: ignore[arg-type]
 
     def signs(self, n_classes: int) -> NDArray[np.int8]:
         """y_il = +1 if row i has label l, else -1: (n, n_classes)"""
@@ -114,9 +129,10 @@ def labelled(
     names: tuple[str, str, str],
     reset: bool,
     multi_label: bool = False,
+    learn: bool = False,
 ) -> Labelled:
-    """X, y and weights, checked; `names` are what the user calls them."""
-    X = matrix(estimator, given[0], reset=reset)
+    """X, y and weights, checked; `names` are what the user calls them. For `learn` see `matrix`."""
+    X = matrix(estimator, given[0], reset=reset, learn=learn)
     y = indicators(given[1], names[1]) if multi_label and _is_matrix(given[1]) else None
     if y is None:
         y = labels(given[1], names[1])
@@ -133,23 +149,102 @@ def labelled(
     return Labelled(X, y, weights(given[2], X, y, class_weight, names[2]))
 
 
-def matrix(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Matrix:
-    """X as a two-dimensional array of real numbers, in a type the core reads."""
+def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False) -> Matrix:
+    """X as a two-dimensional array of real numbers, in a type the core reads.
+
+    With `learn`, which a fit wants, the estimator is told which columns are categories (its
+    `is_categorical_`) and what values those have that are not numbers (`categories_`, by column).
+    """
+    if _frames.is_frame(X):
+        return _readable(_of_frame(estimator, X, reset=reset, learn=learn))
+    if not learn and isinstance(X, np.ndarray) and X.dtype.kind == "O" and _tables(estimator):
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        return _by_tables(estimator, X)
     try:
         checked = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False)
     except ValueError as error:
         if "could not convert" not in str(error):
             raise
         raise InvalidDataError(
-            f"X must hold numbers only; encode text and categories as numbers first. {error}"
+            "X must hold numbers only if it is no data frame; put text and categories into one, or "
+            f"encode them as numbers. {error}"
         ) from None
+    if learn:
+        _declare(estimator, reset=reset)
+    if _tables(estimator):
+        return _by_tables(estimator, np.asarray(checked))
     return _readable(np.asarray(checked))
 
 
-def categorical_mask(estimator: BaseEstimator) -> Relevant | None:
-    """Which columns are categorical, (d), from the estimator's parameter; None if none is."""
+def _declare(estimator: BaseEstimator, *, reset: bool) -> None:
+    """Tells the estimator of categorical columns where all columns hold numbers."""
+    estimator.is_categorical_ = _declared(estimator)
+    estimator.categories_ = {} if reset else estimator.categories_
+
+
+def _tables(estimator: BaseEstimator) -> _frames.Tables:
+    tables: _frames.Tables = getattr(estimator, "categories_", {})
+    return tables
+
+
+def _by_tables(estimator: BaseEstimator, X: NDArray[Any]) -> Matrix:
+    """An array, given to a model that was fitted to a data frame with categories."""
+    labels = getattr(estimator, "feature_names_in_", range(X.shape[1]))
+    return _frames.filled(_frames.columns_of_array(X, labels), estimator.categories_)
+
+
+def _of_frame(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> Matrix:
+    _frames.need_distinct_names(X)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)  # names and number of columns
+    for place, thing in enumerate(("sample(s)", "feature(s)")):
+        if X.shape[place] == 0:
+            raise InvalidDataError(
+                f"Found array with 0 {thing} (shape={tuple(X.shape)}) while a minimum of 1 is "
+                f"required by {type(estimator).__name__}."
+            )
+    whole = _frames.as_one_array(X)
+    if whole is not None:
+        if learn:
+            _declare(estimator, reset=reset)
+        if not _tables(estimator):
+            return whole
+    parts = _frames.columns(X)
+    if learn:
+        _learn_categories(estimator, parts, None if reset else estimator.categories_)
+    return _frames.filled(parts, _tables(estimator))
+
+
+def _learn_categories(
+    estimator: BaseEstimator, parts: Sequence[_frames.AnyColumn], known: _frames.Tables | None
+) -> None:
+    """`known` are the tables of the fit that is continued, if any."""
+    by_type = np.array([part.is_categories for part in parts])
+    mask = by_type if _from_dtype(estimator) else _declared(estimator)
+    if mask is None:
+        mask = np.zeros(len(parts), dtype=bool)
+    undeclared = np.flatnonzero(by_type & ~mask)
+    if len(undeclared):
+        raise InvalidDataError(
+            f"{parts[undeclared[0]].shown} holds text or categories, which the "
+            "'categorical_features' parameter does not name. Name it there, give 'from_dtype' for "
+            "all such columns, or encode it as numbers."
+        )
+    estimator.is_categorical_ = mask if mask.any() else None
+    listed = columns_of(by_type) if known is None else list(known)
+    estimator.categories_ = {
+        j: _frames.learned(parts[j], None if known is None else known[j]) for j in listed
+    }
+
+
+def _from_dtype(estimator: BaseEstimator) -> bool:
     given = estimator.categorical_features
-    if given is None or len(given) == 0:
+    return isinstance(given, str) and given == "from_dtype"
+
+
+def _declared(estimator: BaseEstimator) -> Relevant | None:
+    """Which columns the estimator's parameter says are categorical, (d); None if it names none."""
+    given = estimator.categorical_features
+    if given is None or _from_dtype(estimator) or len(given) == 0:
         return None
     columns = np.asarray(given)
     d = estimator.n_features_in_

@@ -6,7 +6,9 @@ import numpy as np
 
 from . import _core
 from . import _params as p
-from ._base import Booster
+from ._base import Booster, Fit
+from ._calibration import calibrated, weights_of_classes
+from ._errors import InvalidParameterError
 from ._grower import Engine
 from ._input import Rows, columns_of
 from ._model import Scores
@@ -31,14 +33,20 @@ class BaseBooster(Booster):
     max_bins : int
         Bins of a feature, missing values not counted. A feature with no more distinct values than
         that is searched exhaustively.
-    categorical_features : list of column numbers, names or bools, or None
-        Columns whose values are categories, given as numbers: they are split into sets of values.
-        Values that training has not seen are treated as missing.
+    categorical_features : "from_dtype", list of column numbers, names or bools, or None
+        Columns whose values are categories: they are split into sets of values. "from_dtype": the
+        columns of a data frame that hold strings or are of a categorical type. Values that training
+        has not seen are treated as missing.
     init : {"prior", "zero"}
         Scores start at the centred logarithms of the class frequencies, or at zero as in the
         papers.
     class_weight : dict, "balanced" or None
         Weights of the classes, multiplied into `sample_weight`.
+    calibration : {"priors", "temperature", "vector"} or None
+        "priors" undoes what `class_weight` does to the probabilities. "temperature" and "vector" do
+        that, too, and scale the scores so that validation rows have the largest likelihood: by one
+        factor, or by a factor and a shift for each class. Without `X_val` a share of the rows is
+        held out for it. None: probabilities as they come out of the soft-max.
     early_stopping : bool or "auto"
         Whether to watch a validation set and keep the best round. "auto": if `X_val` is given.
     validation_fraction : float
@@ -47,6 +55,11 @@ class BaseBooster(Booster):
         Rounds without a better validation score after which boosting stops.
     scoring : str or callable
         What is watched: "loss" (log loss, negated), or any scikit-learn scorer by name.
+    time_limit : float or None
+        Seconds that `fit` may take; no round begins that would probably end later. None: no limit.
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does: "raise" leaves the estimator as it was before, "keep" ends the fit with
+        the rounds learned so far.
     warm_start : bool
         Continue from the fitted rounds. Fitting k rounds, then up to k + m on the same data, gives
         the same model as fitting k + m rounds.
@@ -65,11 +78,16 @@ class BaseBooster(Booster):
     history_ : dict of arrays with one entry per round: "loss" (training log loss), "seconds" (since
         the loop's begin), with early stopping "validation_score", and the algorithm's own story.
     is_categorical_ : which features are categorical, or None.
+    categories_ : by the number of a column that holds strings or categories its values; the model
+        knows a value by its place there.
     feature_importances_ : share of the total gain of each feature.
     model_ : the trees as plain arrays.
     """
 
-    _rules: ClassVar[dict[str, p.Rule]] = Booster._rules | {"init": p.one_of("prior", "zero")}
+    _rules: ClassVar[dict[str, p.Rule]] = Booster._rules | {
+        "init": p.one_of("prior", "zero"),
+        "calibration": p.one_of("priors", "temperature", "vector", None),
+    }
 
     def __init__(
         self,
@@ -80,13 +98,16 @@ class BaseBooster(Booster):
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
         max_bins: int = 255,
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
         init: str = "prior",
         class_weight: Any = None,
+        calibration: str | None = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         scoring: Any = "loss",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -101,16 +122,34 @@ class BaseBooster(Booster):
         self.categorical_features = categorical_features
         self.init = init
         self.class_weight = class_weight
+        self.calibration = calibration
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     _class_trees: ClassVar[bool] = True  # whether rounds grow class trees or a pair tree
+
+    def _holds_rows_out(self) -> bool:
+        return self.calibration in ("temperature", "vector")
+
+    def _boost(self, fit: Fit) -> None:
+        if self.calibration is not None and self.warm_start:
+            raise InvalidParameterError(
+                f"The 'calibration' parameter of {type(self).__name__} must be None with "
+                f"warm_start=True, which continues from scores as they are. Got "
+                f"{self.calibration!r}."
+            )
+        super()._boost(fit)
+        if self.calibration is not None:
+            undo = weights_of_classes(self.class_weight, fit.classes, fit.given["y"])
+            self.model_ = calibrated(self.model_, self.calibration, fit.validation, undo)
 
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
         """Leaves of a tree; 0 means no limit."""

@@ -1,13 +1,13 @@
 """The boosting loop, the same for every algorithm.
 
-A round rule says what to grow; everything else that may happen in a round (recording, watching a
-validation set, showing progress) is an object handed in. What a round adds to the model are items:
-trees, or classifiers of another library.
+A round rule says what to grow; everything else that may happen in a round (watching a validation
+set or the clock, showing progress, callbacks) is a watcher handed in. What a round adds to the
+model are items: trees, or classifiers of another library.
 """
 
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -74,11 +74,31 @@ class History:
         for name, figure in figures.items():
             self._columns[name].append(figure)
 
+    def last(self, name: str) -> float:
+        return self._columns[name][-1]
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds of which everything is recorded."""
+        return min(len(column) for column in self._columns.values())
+
     def arrays(self) -> dict[str, NDArray[Any]]:
-        return {name: np.array(column) for name, column in self._columns.items()}
+        n = self.n_rounds
+        return {name: np.array(column[:n]) for name, column in self._columns.items()}
 
 
-class Stopper:
+class Watcher:
+    """Looks at every round."""
+
+    def begin(self) -> None:
+        """A round begins."""
+
+    def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
+        """Takes a round in, whose items the builder has already; a reason to stop, or None."""
+        raise NotImplementedError
+
+
+class Stopper(Watcher):
     """Watches a validation set; the best round is the one with the highest score, the first of
     equals, and boosting stops when `patience` rounds have brought nothing better."""
 
@@ -96,16 +116,42 @@ class Stopper:
         self._patience = patience
         self._n_threads = n_threads
         self.best_round = 0  # rounds of this fit kept
-        self.best_score = self.last_score = score(scores)
+        self.best_score = score(scores)
 
-    def watch(self, builder: Builder, items: list[Any]) -> bool:
-        """Takes the items of a round in; says whether to stop."""
+    def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
         builder.add_scores(items, self._X, self.scores, self._n_threads)
-        n_rounds = builder.n_rounds
-        self.last_score = self._score(self.scores)
-        if self.last_score > self.best_score:
-            self.best_score, self.best_round = self.last_score, n_rounds
-        return n_rounds - self.best_round >= self._patience
+        score = self._score(self.scores)
+        history.record(validation_score=score)
+        if score > self.best_score:
+            self.best_score, self.best_round = score, builder.n_rounds
+        worn_out = builder.n_rounds - self.best_round >= self._patience
+        return "early stopping" if worn_out else None
+
+
+class Deadline(Watcher):
+    """Stops before the round that would end too late, if it takes as long as the longest so far."""
+
+    def __init__(self, seconds: float, begin: float) -> None:
+        self._end = begin + seconds
+        self._last = time.perf_counter()
+        self._longest = 0.0
+
+    def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
+        now = time.perf_counter()
+        self._longest = max(self._longest, now - self._last)
+        self._last = now
+        return "time limit" if now + self._longest > self._end else None
+
+
+class Bar(Watcher):
+    """Shows the loss on a progress bar."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
+        self._progress.update(builder.n_rounds, f"loss {history.last('loss'):.5f}")
+        return None
 
 
 def boost(
@@ -113,34 +159,50 @@ def boost(
     engine: Engine,
     builder: Builder,
     rounds: range,
-    stopper: Stopper | None,
-    progress: Progress,
+    watchers: Sequence[Watcher] = (),
+    *,
+    keep_interrupted: bool = False,
 ) -> tuple[dict[str, NDArray[Any]], str]:
-    """Boosts until the rounds are used up or there is a reason to stop; history and reason."""
+    """Boosts until the rounds are used up or there is a reason to stop; history and reason.
+
+    With `keep_interrupted`, Ctrl-C is such a reason once there is a round to keep. The builder may
+    then hold a round more than the history.
+    """
     history = History()
-    reason = "all rounds done"
+    try:
+        reason = _boost(rule, engine, builder, rounds, watchers, history)
+    except KeyboardInterrupt:
+        if not keep_interrupted or history.n_rounds == 0:
+            raise
+        reason = "interrupted"
+    return history.arrays(), rule.stop_reason or reason
+
+
+def _boost(
+    rule: RoundRule,
+    engine: Engine,
+    builder: Builder,
+    rounds: range,
+    watchers: Sequence[Watcher],
+    history: History,
+) -> str:
     loss = engine.loss()
     begin = time.perf_counter()
     for m in rounds:
         if rule.stop_reason:
             break
         if engine.nothing_left(loss):
-            reason = "nothing left to learn"
-            break
+            return "nothing left to learn"
+        for watcher in watchers:
+            watcher.begin()
         items = rule.round(engine, m)
         if all(item.moves_nothing for item in items):
-            reason = "no tree improves the loss"
-            break
+            return "no tree improves the loss"
         engine.add(items)
         builder.append(items)
         loss = engine.loss()
         history.record(loss=loss, seconds=time.perf_counter() - begin, **rule.story())
-        progress.update(builder.n_rounds, f"loss {loss:.5f}")
-        if stopper is not None:
-            stop = stopper.watch(builder, items)
-            history.record(validation_score=stopper.last_score)
-            if stop:
-                reason = "early stopping"
-                break
-    progress.close()
-    return history.arrays(), rule.stop_reason or reason
+        reasons = [watcher.watch(builder, items, history) for watcher in watchers]
+        if any(reasons):
+            return next(reason for reason in reasons if reason)
+    return "all rounds done"

@@ -239,7 +239,7 @@ def check_base(classifier: Any, is_categorical: Any, owner: str) -> None:
         )
     if is_categorical is not None:
         raise InvalidParameterError(
-            f"The 'categorical_features' parameter of {owner} must be None if 'base' is not one of "
-            f"its own base learners by name: {type(classifier).__name__} would not know of it. Got "
+            f"{owner} can have no categorical columns if 'base' is not one of its own base "
+            f"learners by name: {type(classifier).__name__} would not know of them. Got "
             f"categorical columns {np.flatnonzero(is_categorical).tolist()}."
         )

@@ -30,13 +30,18 @@ def integer(low: int, high: int | None = None, *, none: bool = False) -> Rule:
     )
 
 
-def real(low: float, high: float = math.inf, *, high_open: bool = False) -> Rule:
+def real(
+    low: float, high: float = math.inf, *, high_open: bool = False, none: bool = False
+) -> Rule:
     """A number above `low` and at most (or below) `high`."""
     words = f"a number above {low:g}" + (
         "" if high == math.inf else f" and {'below' if high_open else 'at most'} {high:g}"
     )
+    words += " or None" if none else ""
 
     def test(v: Any) -> bool:
+        if v is None:
+            return none
         if isinstance(v, bool | np.bool_) or not isinstance(v, Real) or not math.isfinite(v):
             return False
         number = float(v)
@@ -55,6 +60,14 @@ def one_of(*allowed: Any) -> Rule:
         lambda v: any(isinstance(v, type(a)) and v == a for a in allowed),
         "one of " + ", ".join(repr(a) for a in allowed),
     )
+
+
+def number() -> Rule:
+    return lambda v: isinstance(v, float) and math.isfinite(v), "a finite float"
+
+
+def text() -> Rule:
+    return lambda v: isinstance(v, str) and len(v) <= 1000, "a string of at most 1000 characters"
 
 
 def boolean() -> Rule:
@@ -91,7 +104,7 @@ def columns() -> Rule:
     """Columns of X; whether X has them is checked when it is known."""
 
     def test(v: Any) -> bool:
-        if v is None:
+        if v is None or (isinstance(v, str) and v == "from_dtype"):
             return True
         if isinstance(v, str) or np.ndim(v) != 1:
             return False
@@ -102,7 +115,9 @@ def columns() -> Rule:
         )
         return any(all(is_kind(c) for c in v) for is_kind in of_kind)
 
-    return test, "None or a list of column numbers, of column names, or of one bool per column"
+    return test, (
+        "'from_dtype', None or a list of column numbers, of column names, or of one bool per column"
+    )
 
 
 def n_jobs() -> Rule:

@@ -18,6 +18,7 @@ from ._base import TRAINING, Booster
 from ._errors import InvalidDataError, InvalidParameterError
 from ._input import Rows
 from ._model import Scores
+from ._threads import n_threads
 from .adaboost_mh import AdaBoostMHClassifier, initial_weights
 from .samme import SAMMEClassifier
 
@@ -103,7 +104,8 @@ def _log_growth(estimator: Booster, rows: Rows, scores: Scores) -> Array:
 
 
 def _staged_scores(estimator: Booster, rows: Rows) -> Iterator[Scores]:
-    return estimator.model_.staged_scores(rows.X, estimator._ready(rows.X)[1])
+    threads = n_threads(estimator.n_jobs, len(rows.X) * estimator.model_.n_trees)
+    return estimator.model_.staged_scores(rows.X, threads)
 
 
 # --- checks -----------------------------------------------------------------------------------

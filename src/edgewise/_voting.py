@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from . import _params as p
 from ._base import Booster
-from ._input import Matrix, columns_of
+from ._input import Rows, columns_of
 from ._threads import n_threads
 from ._vote_grower import VoteGrower, seed_of
 
@@ -24,9 +24,10 @@ DOC = """
     max_bins : int
         Bins of a feature, missing values not counted. A feature with no more distinct values than
         that is searched exhaustively.
-    categorical_features : list of column numbers, names or bools, or None
-        Columns whose values are categories, given as numbers: they are split into sets of values.
-        Values that training has not seen are treated as missing.
+    categorical_features : "from_dtype", list of column numbers, names or bools, or None
+        Columns whose values are categories: they are split into sets of values. "from_dtype": the
+        columns of a data frame that hold strings or are of a categorical type. Values that training
+        has not seen are treated as missing.
     class_weight : dict, "balanced" or None
         Weights of the classes, multiplied into `sample_weight`.
     early_stopping : bool or "auto"
@@ -38,6 +39,11 @@ DOC = """
     scoring : str or callable
         What is watched: "loss" (log loss of the probabilities, negated), or any scikit-learn scorer
         by name.
+    time_limit : float or None
+        Seconds that `fit` may take; no round begins that would probably end later. None: no limit.
+    on_interrupt : {"raise", "keep"}
+        What Ctrl-C does: "raise" leaves the estimator as it was before, "keep" ends the fit with
+        the rounds learned so far.
     warm_start : bool
         Continue from the fitted rounds. Fitting k rounds, then up to k + m on the same data and
         with an integer `random_state`, gives the same model as fitting k + m rounds.
@@ -58,6 +64,8 @@ DOC = """
     history_ : dict of arrays with one entry per round: "loss", "seconds", with early stopping
         "validation_score", and the algorithm's own story.
     is_categorical_ : which features are categorical, or None.
+    categories_ : by the number of a column that holds strings or categories its values; the model
+        knows a value by its place there.
     feature_importances_ : share of the total gain of each feature.
     model_ : the trees as plain arrays."""
 
@@ -87,14 +95,14 @@ class VotingBooster(Booster):
         """Leaves of a tree; 0 means no limit."""
         return self.max_leaf_nodes or 0
 
-    def _grower(self, X: Matrix, n_classes: int) -> VoteGrower:
-        leaves = self._leaf_limit(len(X), n_classes)
+    def _grower(self, rows: Rows, n_classes: int) -> VoteGrower:
+        leaves = self._leaf_limit(len(rows.X), n_classes)
         return VoteGrower(
-            X,
+            rows,
             max_bins=self.max_bins,
             categorical=columns_of(self.is_categorical_),
             limits=(leaves, self.max_depth or 0, self.min_samples_leaf),
             max_features=self.max_features,
             seed=seed_of(self.random_state),
-            n_threads=n_threads(self.n_jobs, X.size * n_classes),
+            n_threads=n_threads(self.n_jobs, rows.X.size * n_classes),
         )

@@ -42,7 +42,7 @@ from ._mh_bases import (
     Product,
     check_base,
 )
-from ._model import ModelBuilder, Scores
+from ._model import Scores
 from ._voting import DOC, VotingBooster, at_most
 
 OWN_BASES = ("stump", "hamming_tree", "product", "one_vs_all")
@@ -127,6 +127,7 @@ class AdaBoostMHClassifier(VotingBooster):
         "initial_weights": p.one_of("balanced", "uniform"),
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
     }
+    _fitted: ClassVar[dict[str, p.Rule]] = VotingBooster._fitted | {"_log_odds": p.number()}
 
     def __init__(
         self,
@@ -141,12 +142,14 @@ class AdaBoostMHClassifier(VotingBooster):
         min_samples_leaf: int = 1,
         max_features: int | float | None = None,
         max_bins: int = 255,
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         scoring: Any = "loss",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -168,6 +171,8 @@ class AdaBoostMHClassifier(VotingBooster):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -201,13 +206,14 @@ class AdaBoostMHClassifier(VotingBooster):
         shares = rows.shares()
         present, absent = initial_weights(signs, shares, self.initial_weights)
         self._log_odds = log_odds_of_weights(signs, present, absent, shares)
-        grower = self._grower(rows.X, len(start))
+        grower = self._grower(rows, len(start))
         weights = _core.LabelWeights(signs, present, absent, grower.n_threads)
         return MHEngine(rows.X, weights, grower)
 
-    def _builder(self, start: Scores, n_features: int) -> Builder:
-        kind = ModelBuilder if isinstance(self.base, str) else EnsembleBuilder
-        return kind(start, n_features)
+    def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
+        if isinstance(self.base, str):
+            return super()._builder(start, rows, n_threads)
+        return EnsembleBuilder(start, rows.X.shape[1])
 
     def _link(self, scores: Scores, n_threads: int) -> Scores:
         """P_l = 1 / (1 + (w+ / w-) exp(-2 f_l)), divided by the sum where one label is right."""

@@ -33,15 +33,16 @@ from sklearn.utils import check_random_state
 
 from . import _core
 from . import _params as p
+from ._base import Fit
 from ._chance import row_keys, uniforms
 from ._coefficients import ROUNDING
 from ._ensemble import EnsembleBuilder, EnsembleModel, Member
+from ._groups import grouped
 from ._grower import Tree, set_leaves
-from ._input import Matrix, Rows, Weights
+from ._input import Matrix, Rows, Weights, columns_of
 from ._loop import Builder, boost
 from ._mh_bases import check_base
-from ._model import ModelBuilder, Scores
-from ._progress import Progress
+from ._model import Scores
 from ._vote_grower import VoteGrower, seed_of
 from ._voting import DOC, VotingBooster, at_most
 
@@ -213,6 +214,7 @@ class SAMMEClassifier(VotingBooster):
         "base": p.either(p.one_of("tree"), p.classifier()),
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
     }
+    _fitted: ClassVar[dict[str, p.Rule]] = VotingBooster._fitted | {"sharpness_": p.real(0.0)}
 
     def __init__(
         self,
@@ -225,12 +227,14 @@ class SAMMEClassifier(VotingBooster):
         min_samples_leaf: int = 1,
         max_features: int | float | None = None,
         max_bins: int = 255,
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         scoring: Any = "accuracy",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -250,6 +254,8 @@ class SAMMEClassifier(VotingBooster):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -266,26 +272,25 @@ class SAMMEClassifier(VotingBooster):
 
     def _engine(self, rows: Rows, start: Scores) -> SAMMEEngine | MemberEngine:
         if isinstance(self.base, str):
-            return SAMMEEngine(rows, len(start), self._grower(rows.X, len(start)))
+            return SAMMEEngine(rows, len(start), self._grower(rows, len(start)))
         check_base(self.base, self.is_categorical_, type(self).__name__)
         return MemberEngine(rows, len(start), self.base, self.random_state)
 
-    def _builder(self, start: Scores, n_features: int) -> Builder:
-        kind = ModelBuilder if isinstance(self.base, str) else EnsembleBuilder
-        return kind(start, n_features)
+    def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
+        if isinstance(self.base, str):
+            return super()._builder(start, rows, n_threads)
+        return EnsembleBuilder(start, rows.X.shape[1])
 
     # --- probabilities ------------------------------------------------------------------------
 
-    def _boost(
-        self, rows: Rows, classes: NDArray[Any], validation: Rows | None, *, continues: bool
-    ) -> None:
+    def _boost(self, fit: Fit) -> None:
         self.sharpness_ = START_SHARPNESS
-        super()._boost(rows, classes, validation, continues=continues)
-        if validation is not None:
-            scores = self.model_.scores(validation.X, 1)
-            self.sharpness_ = sharpness(scores, validation)
+        super()._boost(fit)
+        if fit.validation is not None:
+            scores = self.model_.scores(fit.validation.X, 1)
+            self.sharpness_ = sharpness(scores, fit.validation)
         else:
-            self.sharpness_ = self._sharpness_of_a_short_fit(rows, classes)
+            self.sharpness_ = self._sharpness_of_a_short_fit(fit.rows, fit.classes)
 
     def _sharpness_of_a_short_fit(self, rows: Rows, classes: NDArray[Any]) -> float:
         """The sharpness does not depend much on the number of rounds."""
@@ -293,11 +298,11 @@ class SAMMEClassifier(VotingBooster):
         part, held_out = rows.take(~held), rows.take(held)
         if len(held_out.X) == 0 or len(np.unique(part.codes)) < len(classes):
             return START_SHARPNESS
+        part = grouped(part, columns_of(self.is_categorical_), len(classes))
         engine = self._engine(part, np.zeros(len(classes)))
-        builder = self._builder(np.zeros(len(classes)), rows.X.shape[1])
+        builder = self._builder(np.zeros(len(classes)), part, engine.n_threads)
         rounds = range(min(SHORT, self.n_iter_))
-        silent = Progress(0, "", shown=False)
-        boost(self._round_rule(len(classes), {}), engine, builder, rounds, None, silent)
+        boost(self._round_rule(len(classes), {}), engine, builder, rounds)
         if 2 * builder.n_rounds < len(rounds):  # it ended before it was like the model
             return START_SHARPNESS
         return sharpness(builder.model().scores(held_out.X, engine.n_threads), held_out)

@@ -167,12 +167,14 @@ class SoftmaxBoostClassifier(VotingBooster):
         min_samples_leaf: int = 1,
         max_features: int | float | None = None,
         max_bins: int = 255,
-        categorical_features: Any = None,
+        categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 50,
         scoring: Any = "accuracy",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
         warm_start: bool = False,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -194,6 +196,8 @@ class SoftmaxBoostClassifier(VotingBooster):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.scoring = scoring
+        self.time_limit = time_limit
+        self.on_interrupt = on_interrupt
         self.warm_start = warm_start
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -223,7 +227,7 @@ class SoftmaxBoostClassifier(VotingBooster):
 
     def _engine(self, rows: Rows, start: Scores) -> SoftmaxEngine:
         costs = self._costs(rows, len(start))
-        return SoftmaxEngine(rows, costs, self._grower(rows.X, len(start)))
+        return SoftmaxEngine(rows, costs, self._grower(rows, len(start)))
 
     def _costs(self, rows: Rows, n_classes: int) -> Weights:
         """c_i(k), (n, n_classes)."""

@@ -30,10 +30,6 @@ BAD_FITS = {
         (np.column_stack([X, np.full(40, "red")]).astype(object), Y),
         ["red", "num"],
     ),
-    "X with a text column in a frame": (
-        (pd.DataFrame({"size": X[:, 0], "colour": "red"}), Y),
-        ["red", "num"],
-    ),
     "X of complex numbers": ((X * 1j, Y), ["Complex data not supported"]),
     "sparse X": ((scipy.sparse.csr_matrix(X), Y), ["Sparse data", "dense"]),
     "no y": ((X, None), ["y", "None", "one class label per row"]),

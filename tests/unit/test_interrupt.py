@@ -26,7 +26,7 @@ for line in sys.stdin:
     model = getattr(edgewise, name)(n_estimators=10**6, **parameters)
     print("fitting", flush=True)
     try:
-        model.fit(X, y)
+        print("kept", model.fit(X, y).n_iter_ > 0, model.stop_reason_, flush=True)
     except KeyboardInterrupt:
         print("interrupted", flush=True)
     before = time.process_time()
@@ -85,12 +85,13 @@ def interrupt(child, name, n_rows, n_classes, after, **parameters):
     time.sleep(after)
     sent = time.perf_counter()
     child.process.send_signal(signal.SIGINT)
-    assert child.answer() == "interrupted"
+    kept = parameters.get("on_interrupt") == "keep"
+    assert child.answer() == ("kept True interrupted" if kept else "interrupted")
     seconds = time.perf_counter() - sent
     busy, attributes, rounds = float(child.answer()), child.answer(), child.answer()
     assert busy < 0.1  # no thread goes on working
     assert rounds == "2"  # estimator and pool are as good as new
-    assert attributes == "[]"  # nothing half-fitted is left behind
+    assert ("model_" in attributes) if kept else (attributes == "[]")  # nothing half-fitted
     return seconds
 
 
@@ -111,6 +112,13 @@ def interrupt(child, name, n_rows, n_classes, after, **parameters):
 )
 def test_fit_of_many_short_rounds(child, name, n_rows, n_jobs):
     assert interrupt(child, name, n_rows, 6, after=0.2, n_jobs=n_jobs) < 1.0
+
+
+@pytest.mark.parametrize(
+    "name", ["LogitBoostClassifier", "AOSOLogitBoostClassifier", "AdaBoostMHClassifier"]
+)
+def test_interrupted_rounds_can_be_kept(child, name):
+    assert interrupt(child, name, 2000, 4, after=0.4, on_interrupt="keep") < 1.0
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])

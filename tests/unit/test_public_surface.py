@@ -21,12 +21,14 @@ PUBLIC = [
     "LogitBoostClassifier",
     "MARTClassifier",
     "MartiBoostClassifier",
+    "ModelFormatError",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
     "Suspicion",
     "TruthTableClassifier",
     "expected_cost",
     "expected_cost_scorer",
+    "load",
     "minimum_cost_labels",
     "suspicious_rows",
 ]
@@ -34,7 +36,8 @@ PUBLIC = [
 SHARED = {
     "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "min_samples_leaf", "max_bins",
     "class_weight", "early_stopping", "validation_fraction", "n_iter_no_change", "scoring",
-    "warm_start", "random_state", "n_jobs", "verbose", "categorical_features",
+    "warm_start", "random_state", "n_jobs", "verbose", "categorical_features", "time_limit",
+    "on_interrupt",
 }  # fmt: skip
 OWN = {
     "ABCLogitBoostClassifier": {"search", "gap", "warmup"},
@@ -68,7 +71,7 @@ def test_version():
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_parameters_are_keyword_only_and_few(classifier):
     parameters = inspect.signature(classifier).parameters
-    of_family = {"init"} if classifier in LOGISTIC else {"max_features"}
+    of_family = {"init", "calibration"} if classifier in LOGISTIC else {"max_features"}
     assert set(parameters) == SHARED | of_family | OWN.get(classifier.__name__, set())
     assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
     with pytest.raises(TypeError, match="n_estimator"):

@@ -1,0 +1,90 @@
+"""Which classes are taken for which."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._cost import check_cost, check_length, check_weights, label_vector, places, sorted_labels
+from .._errors import InvalidDataError
+from .._params import check, integer, one_of
+from ._forecasts import Array, is_indicator
+
+By = Literal["count", "rate", "cost"]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """One class taken for another."""
+
+    true: Any
+    predicted: Any
+    count: float  # rows, or their weight
+    rate: float  # share of the rows of the true class
+    cost: float  # count times the cost of one
+
+
+def confusion_matrix(
+    y: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Array, NDArray[Any]]:
+    """Weight of the rows of class k (row) for which class j (column) was said; and the classes.
+
+    Parameters
+    ----------
+    y, y_pred : (n,) right and predicted labels.
+    classes : (K,) in the order wanted; if None, the sorted labels that occur.
+    sample_weight : (n,) weights of the rows.
+    """
+    if is_indicator(y):
+        raise InvalidDataError(
+            "Confusions are of labels that exclude each other: y must be a vector. Got an indicator"
+            " matrix, whose rows may have several labels."
+        )
+    true, said = label_vector(y, "y"), label_vector(y_pred, "y_pred")
+    check_length(said, len(true), "y_pred")
+    known = sorted_labels(true, said) if classes is None else label_vector(classes, "classes")
+    weights = check_weights(sample_weight, len(true))
+    K = len(known)
+    pair = K * places(known, true, "y", "classes") + places(known, said, "y_pred", "classes")
+    counts: Array = np.bincount(pair, weights, minlength=K * K).reshape(K, K).astype(np.float64)
+    return counts, known
+
+
+def worst_confusions(
+    y: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    n: int = 5,
+    by: By = "count",
+    cost: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> list[Confusion]:
+    """The pairs of classes most often confused, the worst first; of equals the first in order.
+
+    Parameters
+    ----------
+    y, y_pred, classes, sample_weight : as for `confusion_matrix`.
+    n : how many at most.
+    by : "count": by the number of rows; "rate": by the share of the true class; "cost": by the
+        number times the cost.
+    cost : (K, K) cost of predicting class j (column) where class k is right (row); if None, 1.
+    """
+    check("worst_confusions", {"n": n, "by": by}, {"n": integer(1), "by": one_of(*get_args(By))})
+    counts, known = confusion_matrix(y, y_pred, classes=classes, sample_weight=sample_weight)
+    prices = np.ones_like(counts) if cost is None else check_cost(cost, len(known))
+    wrong = counts * ~np.eye(len(known), dtype=bool)
+    of_class = counts.sum(axis=1, keepdims=True)
+    rates = wrong / np.where(of_class > 0, of_class, 1.0)
+    paid = wrong * prices
+    ranking = {"count": wrong, "rate": rates, "cost": paid}[by].ravel()
+    order = [i for i in np.argsort(-ranking, kind="stable")[:n] if ranking[i] > 0]
+    return [
+        Confusion(known[k], known[j], float(wrong[k, j]), float(rates[k, j]), float(paid[k, j]))
+        for k, j in (divmod(int(i), len(known)) for i in order)
+    ]
