@@ -94,6 +94,15 @@ class Model:
         self.explained.add_expected_scores(out)
         return out
 
+    def gain_by_class(self) -> Scores:
+        """`gain_by_feature`, parted among the classes by what the leaves below a split move them.
+
+        (n_classes, n_features)
+        """
+        out = np.zeros((self.n_classes, self.n_features))
+        self.explained.add_gain_by_class(self.gain, out)
+        return out
+
     def gain_by_feature(self) -> Scores:
         """Total gain of the splits on each feature: (n_features)"""
         inner = self.feature >= 0
