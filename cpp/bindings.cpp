@@ -284,6 +284,10 @@ NB_MODULE(_core, m) {
          bool naive) { return to_numpy(histogram_of(data, rows, stats, naive)); },
       "data"_a, "rows"_a, "stats"_a, "naive"_a);
 
+  bind_explain(m);
   bind_votes(m);
   bind_lab(m);
+#ifdef EDGEWISE_PLANTED_BUGS
+  bind_planted_bugs(testing);
+#endif
 }

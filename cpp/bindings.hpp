@@ -94,7 +94,9 @@ inline std::vector<Moves> moves_of(const std::vector<Tree*>& trees) {
 std::vector<Grouped> groups_of(const std::vector<Grouped*>& grouped, std::size_t n_rows);
 
 void bind_data(nb::module_& m);
+void bind_explain(nb::module_& m);
 void bind_votes(nb::module_& m);
 void bind_lab(nb::module_& m);
+void bind_planted_bugs(nb::module_& m);  // only in builds with a sanitizer
 
 }  // namespace edgewise::bindings

@@ -21,6 +21,7 @@ from . import _core, _input
 from . import _params as p
 from ._callbacks import CallbackWatcher, Supported, managed
 from ._errors import InvalidDataError, InvalidParameterError
+from ._explained import Explained
 from ._groups import as_trained, grouped
 from ._input import Rows
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
@@ -55,7 +56,7 @@ class Learned(NamedTuple):
     n_iter_: int
 
 
-class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Fit as a transaction, early stopping, warm start, prediction from a model of scores."""
 
     _rules: ClassVar[dict[str, p.Rule]] = {

@@ -43,6 +43,7 @@ class Model:
         default_factory=lambda: np.zeros(0)
     )  # ascending in sets
     _forest: list[_core.Forest] = field(default_factory=list, repr=False, compare=False)
+    _explained: list[_core.ExplainedForest] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def n_rounds(self) -> int:
@@ -58,7 +59,7 @@ class Model:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by name; two models are the same if these are."""
-        names = [n for n in self.__dataclass_fields__ if n not in ("n_features", "_forest")]
+        names = [n for n in self.__dataclass_fields__ if n != "n_features" and n[0] != "_"]
         return {name: getattr(self, name) for name in names}
 
     def scores(self, X: Matrix, n_threads: int) -> Scores:
@@ -78,6 +79,30 @@ class Model:
         """Brings the state of a fit on X to where this model left it."""
         for first, last in zip(self.round_start[:-1], self.round_start[1:], strict=True):
             self.forest.replay(X, int(first), int(last), posterior, n_threads)
+
+    def shapley_values(self, X: Matrix, n_threads: int) -> Scores:
+        """What each feature adds to the scores of a row: (n_rows, n_features, n_classes)
+
+        The sum over the features is the row's scores minus `expected_scores`.
+        """
+        out = np.zeros((X.shape[0], self.n_features, self.n_classes))
+        self.explained.add_shapley_values(X, out, n_threads)
+        return out
+
+    def expected_scores(self) -> Scores:
+        """Mean scores of rows that go left and right as the training rows did: (n_classes)"""
+        out = self.start.copy()
+        self.explained.add_expected_scores(out)
+        return out
+
+    def gain_by_class(self) -> Scores:
+        """`gain_by_feature`, parted among the classes by what the leaves below a split move them.
+
+        (n_classes, n_features)
+        """
+        out = np.zeros((self.n_classes, self.n_features))
+        self.explained.add_gain_by_class(self.gain, out)
+        return out
 
     def gain_by_feature(self) -> Scores:
         """Total gain of the splits on each feature: (n_features)"""
@@ -100,12 +125,14 @@ class Model:
         n_sets = np.count_nonzero(np.isnan(cut["threshold"]))
         cut["set_start"] = self.set_start[: n_sets + 1]
         cut["set_values"] = self.set_values[: self.set_start[n_sets]]
-        return replace(self, width=self.width[:n_trees], _forest=[], **cut)
+        return replace(self, width=self.width[:n_trees], _forest=[], _explained=[], **cut)
 
     def rescaled(self, factor: Scores, shift: Scores) -> "Model":
         """The model whose scores are `factor` times this one's plus `shift`, both (n_classes)."""
         values = self.values * factor[self.classes]
-        return replace(self, start=factor * self.start + shift, values=values, _forest=[])
+        return replace(
+            self, start=factor * self.start + shift, values=values, _forest=[], _explained=[]
+        )
 
     def followed_by(self, other: "Model") -> "Model":
         """This model's rounds, then those of `other`."""
@@ -119,7 +146,7 @@ class Model:
         for name in ("round_start", "node_start", "value_start", "set_start"):
             mine, theirs = getattr(self, name), getattr(other, name)
             joined[name] = np.concatenate([mine, theirs[1:] + mine[-1]])
-        return replace(self, _forest=[], **joined)
+        return replace(self, _forest=[], _explained=[], **joined)
 
     @property
     def forest(self) -> _core.Forest:
@@ -142,6 +169,15 @@ class Model:
             )
         return self._forest[0]
 
+    @property
+    def explained(self) -> _core.ExplainedForest:
+        """The core's view of the trees with their covers, made when first needed."""
+        if not self._explained:
+            without = ("start", "round_start", "gain")
+            arrays = {name: a for name, a in self.arrays().items() if name not in without}
+            self._explained.append(_core.ExplainedForest(**arrays))
+        return self._explained[0]
+
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_features: int) -> "Model":
         """The model of arrays that may come from anywhere: checked, as the core trusts them."""
@@ -150,12 +186,12 @@ class Model:
         return cls(n_features=n_features, **fields)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_forest": []}
+        return {**self.__dict__, "_forest": [], "_explained": []}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        arrays = {k: v for k, v in state.items() if k not in ("n_features", "_forest")}
+        arrays = {k: v for k, v in state.items() if k != "n_features" and k[0] != "_"}
         check_model(arrays, state.get("n_features"))
-        self.__dict__.update(state, _forest=[])
+        self.__dict__.update(state, _forest=[], _explained=[])
 
 
 class ModelBuilder:
