@@ -83,5 +83,6 @@ void bind_data(nb::module_& m);
 void bind_explain(nb::module_& m);
 void bind_votes(nb::module_& m);
 void bind_lab(nb::module_& m);
+void bind_planted_bugs(nb::module_& m);  // only in builds with a sanitizer
 
 }  // namespace edgewise::bindings

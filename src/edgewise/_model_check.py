@@ -26,12 +26,13 @@ TYPES: dict[str, np.dtype[Any]] = {
     "threshold": np.dtype("f8"),
     "missing_left": np.dtype("u1"),
     "gain": np.dtype("f8"),
+    "cover": np.dtype("f8"),
     "classes": np.dtype("i4"),
     "values": np.dtype("f8"),
     "set_start": np.dtype("i8"),
     "set_values": np.dtype("f8"),
 }
-PER_NODE = ("feature", "left", "threshold", "missing_left", "gain")
+PER_NODE = ("feature", "left", "threshold", "missing_left", "gain", "cover")
 
 MOST_FEATURES = 2**27  # the core counts places of features, eight rows abreast, in 32 bits
 MOST_NODES = 2**31  # and places of nodes
@@ -151,6 +152,8 @@ def _check_leaves(a: Arrays, tree: Ints) -> None:
 def _check_numbers(a: Arrays) -> None:
     for name in ("start", "values", "gain"):
         need(np.isfinite(a[name]).all(), f"{name!r} must hold finite numbers")
+    cover = a["cover"]
+    need(((cover >= 0) & (cover <= 1)).all(), "'cover' must hold shares, from 0 to 1")
 
 
 def _check_sets(a: Arrays) -> None:

@@ -47,7 +47,7 @@ def loads(text: str) -> Any:
             parse_float=_finite,
             parse_constant=_refuse,
         )
-        _check(value, DEEPEST)
+        _check([value], text)
     except (RecursionError, ValueError) as error:
         if isinstance(error, ModelFormatError):
             raise
@@ -73,16 +73,17 @@ def _refuse(text: str) -> None:
     raise ModelFormatError(f"Not a valid model: its header holds the number {text[:40]}.")
 
 
-def _check(value: Any, depth: int) -> None:
-    if depth == 0:
+def _check(value: Any, text: str) -> None:
+    """That lists and objects are not nested too deeply, and that strings are Unicode."""
+    level = [value]
+    for _ in range(DEEPEST):
+        inner = (v.values() if isinstance(v, dict) else v for v in level)
+        level = [item for items in inner for item in items if isinstance(item, dict | list)]
+        if not level:
+            break
+    if level:
         raise ModelFormatError("Not a valid model: its header is nested too deeply.")
-    if isinstance(value, dict):
-        _check(list(value), depth)
-        value = list(value.values())
-    if isinstance(value, list):
-        for item in value:
-            _check(item, depth - 1)
-    elif isinstance(value, str) and not _is_unicode(value):
+    if "\\u" in text and not _is_unicode(json.dumps(value, ensure_ascii=False)):
         raise ModelFormatError("Not a valid model: its header holds half a surrogate pair.")
 
 

@@ -100,7 +100,8 @@ def _change_number(array: np.ndarray, draw: Draw) -> None:
     if what == 0:
         array[at] = array[draw(len(array))]
     elif array.dtype.kind == "f":
-        array[at] = REAL[draw(len(REAL))]
+        with np.errstate(over="ignore"):  # of single precision
+            array[at] = REAL[draw(len(REAL))]
     elif array.dtype.kind in "iu":
         value = int(array[at]) + draw(5) - 2 if what == 1 else WHOLE[draw(len(WHOLE))]
         info = np.iinfo(array.dtype)

@@ -126,18 +126,19 @@ def test_weights_stand_for_importance():
     heavy = np.arange(len(given.X)) % 2 == 0
     noise = np.random.default_rng(5).integers(2, size=len(heavy)).astype(np.int32)
     codes = np.where(heavy, given.codes, noise)
-    (group,) = grouped(Rows(given.X, codes, np.where(heavy, 1.0, 1e-6)), [0], 2).groups
 
-    def likeness(which):
-        """How well a category's class frequency is that of its group, among the rows `which`."""
-        at = np.searchsorted(group.values, given.X[which, 0])
-        rows_in, ones = np.bincount(at, minlength=600), np.bincount(at, codes[which], 600)
+    def likeness(weights):
+        """How near a category's class frequency is to its group's, among the heavy rows."""
+        (group,) = grouped(Rows(given.X, codes, weights), [0], 2).groups
+        at = np.searchsorted(group.values, given.X[heavy, 0])
+        C = len(group.values)
+        rows_in, ones = np.bincount(at, minlength=C), np.bincount(at, codes[heavy], C)
         mean = np.bincount(group.group, ones) / np.bincount(group.group, rows_in).clip(1)
         seen = rows_in > 0
         return np.corrcoef((ones / rows_in.clip(1))[seen], mean[group.group][seen])[0, 1]
 
-    assert likeness(heavy) > 0.9
-    assert likeness(~heavy) < likeness(heavy) - 0.2
+    assert likeness(np.where(heavy, 1.0, 1e-6)) > 0.99
+    assert likeness(None) < 0.97
 
 
 def test_rare_classes_are_counted_together(monkeypatch):

@@ -105,7 +105,7 @@ def compare_command(
     folder = out or RUNS / _stem(name)
     if not as_json:
         _say(described(table), [] if test is None else [f"tested on {test}"])
-    watcher = _Bar(shown=on_terminal() and not as_json)
+    watcher = _Bar(shown=on_terminal())
     with watcher.progress:
         comparison = compare(
             table.X,
@@ -129,6 +129,7 @@ def compare_command(
     facts["data"] = {**table.summary(), **facts["data"]}
     report = folder / "report.html" if can_report() else None
     facts["report"] = None if report is None else str(report)
+    write_text(folder / "comparison.json", json.dumps(plain(facts), indent=2) + "\n")
     if report is not None:
         save_comparison_report(
             comparison,
@@ -138,7 +139,6 @@ def compare_command(
             table=table,
             test=tested,
         )
-    write_text(folder / "comparison.json", json.dumps(plain(facts), indent=2) + "\n")
     if as_json:
         show_json(facts)
     else:

@@ -71,7 +71,7 @@ def fit(
     tested = None if test is None else reading.alike(test, table)
     if not as_json:
         typer.echo("\n".join(described(table)))
-    shown = {"verbose": 1} if on_terminal() and not as_json else {}
+    shown = {"verbose": 1} if on_terminal() else {}
     fitted = estimator(**{"random_state": seed, "n_jobs": jobs, **shown, **given})
     begin = time.perf_counter()
     fitted.fit(table.X, table.y)

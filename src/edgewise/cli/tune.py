@@ -69,7 +69,7 @@ def tune_command(
         typer.echo("\n".join(described(table)))
     left = max(budget - (time.perf_counter() - begin), 0.1)
     threads = {} if jobs is None else {"n_jobs": jobs}
-    watcher = _Bar(left, shown=on_terminal() and not as_json)
+    watcher = _Bar(left, shown=on_terminal())
     with watcher.progress:
         found = tune(
             estimator,

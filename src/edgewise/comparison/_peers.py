@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from threadpoolctl import threadpool_limits
 
 from ._features import Features
@@ -176,7 +177,9 @@ def _floats(matrix: Any) -> Any:
 
 
 def _objects(features: Features) -> Any:
-    """CatBoost takes categories as text or integers, beside floats."""
+    """CatBoost takes categories as text beside floats, and of SciPy's only the older matrices."""
+    if features.sparse:
+        return csr_matrix(features.matrix)
     if not features.categorical.any():
         return features.matrix
     mixed = features.matrix.astype(object)

@@ -1,6 +1,5 @@
 """What one method did on one split, and the figures of it."""
 
-import gc
 import pickle
 import time
 import warnings
@@ -70,7 +69,6 @@ def measured(
     train, test = problem.train.take(split.train), problem.test.take(split.test)
     present, codes = np.unique(problem.train_codes[split.train], return_inverse=True)
     truth = problem.test_codes[split.test]
-    gc.collect()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         begin = time.perf_counter()

@@ -54,7 +54,8 @@ class Folder:
         self._results: dict[str, Result] = {}
         for number, line in enumerate(lines.lines(), start=1):
             try:
-                self._results[line.pop("key")] = Result.from_dict(line)
+                key = line.pop("key")
+                self._results[key] = Result.from_dict(line)
             except (KeyError, TypeError):
                 raise InvalidDataError(
                     f"{path / LINES}, line {number} is not a result of a comparison: remove it, "

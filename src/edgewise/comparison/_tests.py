@@ -38,7 +38,7 @@ def resampled_interval(
 def corrected_t_test(differences: Sequence[float], test_share: float) -> float:
     """P-value of the mean difference of folds being zero, by Nadeau and Bengio's t."""
     mean, error = float(np.mean(differences)), _standard_error(differences, test_share)
-    if error == 0:
+    if error == 0:  # the same difference in every fold
         return 1.0 if mean == 0 else 0.0
     return float(2 * stats.t.sf(abs(mean) / error, len(differences) - 1))
 

@@ -65,7 +65,8 @@ class Run:
         self.experiments = experiments
         self.scale = scale
         self.jobs = jobs
-        self.threads = max(1, _core.available_cpus() // jobs)
+        # One cell at a time has all CPUs, where its work is worth it.
+        self.threads = None if jobs == 1 else max(1, _core.available_cpus() // jobs)
         self._store = store
         self._library = Library(scale, data_dir)
         self._only = only

@@ -80,7 +80,7 @@ def make_plan(
     return Plan(scale, jobs, left_out)
 
 
-def expected_seconds(todo: Sequence[Job], n_jobs: int, threads: int) -> float:
+def expected_seconds(todo: Sequence[Job], n_jobs: int, threads: int | None) -> float:
     """How long these cells will take on this machine, as busy as it is now."""
     if not todo:
         return 0.0
@@ -93,7 +93,7 @@ def carry_out(
     library: Library,
     *,
     n_jobs: int,
-    threads: int,
+    threads: int | None,
     watcher: Watcher,
 ) -> None:
     """Run what is not done yet, `n_jobs` cells at a time; each is kept as soon as it is there."""
@@ -107,7 +107,7 @@ def carry_out(
 
 
 def _records(
-    todo: list[Job], scale: Scale, library: Library, n_jobs: int, threads: int
+    todo: list[Job], scale: Scale, library: Library, n_jobs: int, threads: int | None
 ) -> Iterator[tuple[Job, Record | str]]:
     if n_jobs == 1:  # in the main thread, where Ctrl-C is heard
         for job in todo:
@@ -122,7 +122,7 @@ def _records(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def run_cell(job: Job, scale: Scale, library: Library, threads: int) -> Record | str:
+def run_cell(job: Job, scale: Scale, library: Library, threads: int | None) -> Record | str:
     """Run one cell; the reason where a library of the extras is missing."""
     cell, experiment = job.cell, job.experiment
     data = library.split(job.data) if cell.data is not None else None

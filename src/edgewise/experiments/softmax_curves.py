@@ -58,7 +58,7 @@ def shuffled(data: Split, seed: int) -> Split:
     return Split(X[:n], y[:n], X[n:], y[n:])
 
 
-def run(cell: Cell, data: Split | None, threads: int) -> Outcome:
+def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     assert data is not None
     p = cell.params
     rows = shuffled(data, cell.seed)
@@ -94,7 +94,7 @@ def findings(noisy: bool) -> Callable[[Scale, Records], list[Finding]]:
         ends = {part: list(_ends(records, list(sets), part)) for part in PARTS}
         found = [_training(ends["train"]), (_noisy if noisy else _clean)(ends["test"])]
         if scale == "small":
-            return [Finding(f.what, None, f.ours, "", "not judged") for f in found]
+            return [_verdict.unjudged(finding) for finding in found]
         return found
 
     return of_records

@@ -42,7 +42,7 @@ def _cell(data: str, algorithm: str, draw: int, noisy: bool) -> Cell:
     )
 
 
-def run(cell: Cell, data: Split | None, threads: int) -> Outcome:
+def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     assert data is not None
     p = cell.params
     y = _geist.exchanged(data.y_train, cell.seed) if p["noisy"] else data.y_train

@@ -46,7 +46,14 @@ def read_svmlight(path: Path, n_features: int | None) -> tuple[Any, Any]:
         raise InvalidDataError(f"{path} cannot be read as svmlight: {_first_line(error)}") from None
     if len(y) == 0:
         raise InvalidDataError(f"{path} is empty.")
-    return csr_array(X), y.astype(np.int64) if np.all(y == np.round(y)) else y
+    return _narrow(csr_array(X)), y.astype(np.int64) if np.all(y == np.round(y)) else y
+
+
+def _narrow(X: Any) -> Any:
+    """Places as 32-bit numbers where they fit, which some libraries insist on."""
+    if max(X.nnz, *X.shape) <= np.iinfo(np.int32).max:
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X
 
 
 def _words(values: Any) -> Any:
