@@ -26,6 +26,7 @@ Labels = NDArray[np.int32]
 Weights = NDArray[np.float64]
 Relevant = NDArray[np.bool_]
 
+_PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
 _READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 
 
@@ -193,6 +194,8 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
     With `learn`, which a fit wants, the estimator is told which columns are categories (its
     `is_categorical_`) and what values those have that are not numbers (`categories_`, by column).
     """
+    if not learn and _is_plain(estimator, X):
+        return X  # type: ignore[no-any-return]
     if sparse.issparse(X):
         return _of_sparse(estimator, X, reset=reset, learn=learn)
     if _frames.is_frame(X):
@@ -228,6 +231,24 @@ def _of_sparse(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) ->
             "data frame. Got a sparse matrix."
         )
     return SparseRows.of(checked)
+
+
+def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
+    """Whether X is rows to predict for as they should be, of which scikit-learn would say nothing.
+
+    Its own checks take longer than the prediction of a row.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype in _PLAIN
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == getattr(estimator, "n_features_in_", 0) > 0
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and not hasattr(estimator, "feature_names_in_")
+        and not _tables(estimator)
+    )
 
 
 def _declare(estimator: BaseEstimator, *, reset: bool) -> None:

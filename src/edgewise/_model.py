@@ -64,7 +64,8 @@ class Model:
 
     def scores(self, X: Matrix, n_threads: int) -> Scores:
         """(n_rows, n_classes)"""
-        out = np.tile(self.start, (len(X), 1))
+        out = np.empty((len(X), self.n_classes))
+        out[:] = self.start
         self.forest.add_scores(X, 0, int(self.round_start[-1]), out, n_threads)
         return out
 
