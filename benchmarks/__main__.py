@@ -19,6 +19,7 @@ from . import (
     bench_geist,
     bench_growth,
     bench_import,
+    bench_monotone,
     bench_paper,
     bench_speed,
     bench_truth_table,
@@ -40,6 +41,7 @@ BENCHES: dict[str, ModuleType] = {
         bench_votes,
         bench_truth_table,
         bench_categories,
+        bench_monotone,
     )
 }
 

@@ -75,6 +75,7 @@ class LaneEvaluator {
   }
 
   void search(Node& node, const Row*, const Team& team, int /*slot*/) {
+    limits_.interactions.restrict_to(node.path, node.state.active);
     const auto& active = node.state.active;
     std::vector<Cut> cuts(active.size());
     std::vector<std::uint8_t> splits(active.size());

@@ -23,6 +23,7 @@ Labels = NDArray[np.int32]
 Weights = NDArray[np.float64]
 Relevant = NDArray[np.bool_]
 
+LARGEST_UNIT = 500  # of weights, as the exponent of two
 _READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 
 
@@ -34,9 +35,10 @@ class Rows(NamedTuple):
     weights: Weights | None  # (n), or None where all rows weigh the same
     relevant: Relevant | None = None  # (n, n_labels): the labels, if several are allowed
     costs: Weights | None = None  # (n, n_classes): what each answer costs, if given row by row
+    weight_unit: float = 1.0  # what a weight of one is in the user's weights
 
     def take(self, which: NDArray[Any]) -> "Rows":
-        return Rows(*(None if part is None else part[which] for part in self))  # type: ignore[arg-type]
+        return Rows(*(_taken(part, which) for part in self))
 
     def signs(self, n_classes: int) -> NDArray[np.int8]:
         """y_il = +1 if row i has label l, else -1: (n, n_classes)"""
@@ -83,6 +85,7 @@ class Labelled(NamedTuple):
     y: NDArray[Any]  # (n) labels, or (n, n_labels) booleans
     weights: Weights | None
     costs: Weights | None = None
+    weight_unit: float = 1.0
 
     def with_costs(self, costs: Any) -> "Labelled":
         return self._replace(costs=row_costs(costs, len(self.X)))
@@ -92,18 +95,24 @@ class Labelled(NamedTuple):
         if self.weights is None or self.weights.all():
             return self
         present = self.weights > 0
-        return Labelled(*(None if part is None else part[present] for part in self))  # type: ignore[arg-type]
+        return Labelled(*(_taken(part, present) for part in self))
 
     def encoded(self, classes: NDArray[Any], name: str) -> Rows:
         if self.y.ndim == 1:
-            return Rows(self.X, encode(classes, self.y, name), self.weights, None, self.costs)
+            codes = encode(classes, self.y, name)
+            return Rows(self.X, codes, self.weights, None, self.costs, self.weight_unit)
         if self.y.shape[1] != len(classes):
             raise InvalidDataError(
                 f"{name} must have one column for each of the {len(classes)} labels. Got "
                 f"{self.y.shape[1]} columns."
             )
         nothing = np.zeros(len(self.y), dtype=np.int32)
-        return Rows(self.X, nothing, self.weights, self.y, self.costs)
+        return Rows(self.X, nothing, self.weights, self.y, self.costs, self.weight_unit)
+
+
+def _taken(part: Any, which: NDArray[Any]) -> Any:
+    """Rows of what has a row for each example; what has none stays as it is."""
+    return part if part is None or isinstance(part, float) else part[which]
 
 
 def labelled(
@@ -130,7 +139,8 @@ def labelled(
             f"{names[0]} and {names[1]} must have one row each per example. Got {names[0]} with "
             f"{len(X)} rows and {names[1]} with {len(y)}: inconsistent numbers of samples."
         )
-    return Labelled(X, y, weights(given[2], X, y, class_weight, names[2]))
+    w, unit = weights(given[2], X, y, class_weight, names[2])
+    return Labelled(X, y, w, weight_unit=unit)
 
 
 def matrix(estimator: BaseEstimator, X: ArrayLike, *, reset: bool) -> Matrix:
@@ -324,10 +334,10 @@ def encode(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
 
 def weights(
     sample_weight: ArrayLike | None, X: Matrix, y: NDArray[Any], class_weight: Any, name: str
-) -> Weights | None:
-    """One positive or zero weight per row, or None where all rows weigh the same."""
+) -> tuple[Weights | None, float]:
+    """One positive or zero weight per row, and its unit; None where all rows weigh one."""
     if sample_weight is None and class_weight is None:
-        return None
+        return None, 1.0
     w = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if class_weight is not None:
         w = w * compute_sample_weight(class_weight, y)
@@ -340,8 +350,10 @@ def weights(
         raise InvalidDataError(
             f"{name} must hold at least one positive weight. All weights are zero."
         )
-    # A power of two, so that nothing is rounded; only ratios of weights matter.
-    return np.ascontiguousarray(np.ldexp(w, -np.frexp(w.max())[1]), dtype=np.float64)
+    # A power of two, so that nothing is rounded; gains stay finite whatever the weights.
+    exponent = int(np.frexp(w.max())[1])
+    scaled = np.ascontiguousarray(np.ldexp(w, -exponent), dtype=np.float64)
+    return scaled, math.ldexp(1.0, max(-LARGEST_UNIT, min(exponent, LARGEST_UNIT)))
 
 
 def need_same_kind(y: NDArray[Any], *, multi_label: bool) -> None:

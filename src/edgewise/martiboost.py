@@ -37,8 +37,8 @@ from ._errors import InvalidDataError
 from ._input import Matrix, Rows, Weights
 from ._model import Model, ModelBuilder
 from ._progress import Progress
+from ._sampling import seed_of
 from ._threads import n_threads
-from ._vote_grower import seed_of
 
 
 @dataclass(frozen=True)

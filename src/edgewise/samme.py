@@ -42,7 +42,8 @@ from ._loop import Builder, boost
 from ._mh_bases import check_base
 from ._model import ModelBuilder, Scores
 from ._progress import Progress
-from ._vote_grower import VoteGrower, seed_of
+from ._sampling import seed_of
+from ._vote_grower import VoteGrower
 from ._voting import DOC, VotingBooster, at_most
 
 FAULTLESS = "a base classifier makes no errors"
@@ -223,6 +224,8 @@ class SAMMEClassifier(VotingBooster):
         max_leaf_nodes: int | Literal["auto"] | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
+        min_gain: float = 0.0,
+        interaction_cst: Any = None,
         max_features: int | float | None = None,
         max_bins: int = 255,
         categorical_features: Any = None,
@@ -242,6 +245,8 @@ class SAMMEClassifier(VotingBooster):
         self.max_leaf_nodes: Any = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.interaction_cst = interaction_cst
         self.max_features = max_features
         self.max_bins = max_bins
         self.categorical_features = categorical_features
@@ -267,7 +272,7 @@ class SAMMEClassifier(VotingBooster):
     def _engine(self, rows: Rows, start: Scores) -> SAMMEEngine | MemberEngine:
         if isinstance(self.base, str):
             return SAMMEEngine(rows, len(start), self._grower(rows.X, len(start)))
-        check_base(self.base, self.is_categorical_, type(self).__name__)
+        check_base(self.base, self)
         return MemberEngine(rows, len(start), self.base, self.random_state)
 
     def _builder(self, start: Scores, n_features: int) -> Builder:
