@@ -193,6 +193,18 @@ NB_MODULE(_core, m) {
       "data"_a, "posterior"_a, "targets"_a, "newton"_a, "limits"_a, "factor"_a, "shrinkage"_a,
       "n_threads"_a, NoGil());
 
+  using InMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+  m.def(
+      "grow_derivative_trees",
+      [](const BinnedData& data, const InMatrix& g, const InMatrix& h, const GrowLimits& limits,
+         double shrinkage, int n_threads) {
+        if (g.shape(0) != data.n_rows || h.shape(0) != data.n_rows || g.shape(1) != h.shape(1))
+          throw std::invalid_argument("g and h must have a row for every row, and the same shape");
+        return grow_derivative_trees(data, g.data(), h.data(), static_cast<int>(g.shape(1)), limits,
+                                     shrinkage, team_of(n_threads));
+      },
+      "data"_a, "g"_a, "h"_a, "limits"_a, "shrinkage"_a, "n_threads"_a, NoGil());
+
   nb::class_<PairTreeGrower>(m, "PairTreeGrower")
       .def(nb::init<const BinnedData&, const Posterior&, const GrowLimits&>(), "data"_a,
            "posterior"_a, "limits"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())

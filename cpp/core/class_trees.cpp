@@ -156,8 +156,40 @@ struct NewtonLeaves {
   }
 };
 
-template <class Criterion, class Bin>
-std::vector<Tree> grow_all(const BinnedData& data, const Posterior& posterior,
+// Derivatives of the logistic loss, from the probabilities. Fills s.g and s.h of a target and
+// returns the weights of the rows (null: all are one).
+struct FromPosterior {
+  const Posterior& posterior;
+
+  const double* operator()(Target target, const GrowLimits& limits, Scratch& s,
+                           const Team& team) const {
+    const double* weights = weights_of(posterior, limits, s);
+    derive(posterior, target, weights, s, team);
+    return weights;
+  }
+};
+
+// Derivatives of any loss, given as columns of two matrices (n_rows, n_classes), weighted.
+struct FromColumns {
+  const double *g, *h;
+  std::size_t n_rows, n_classes;
+
+  const double* operator()(Target target, const GrowLimits& limits, Scratch& s,
+                           const Team& team) const {
+    s.g.resize(n_rows), s.h.resize(n_rows);
+    team.range(n_rows, kParallelRows, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t at = i * n_classes + static_cast<std::size_t>(target.k);
+        s.g[i] = limits.is_drawn(i) ? g[at] : 0.0;
+        s.h[i] = limits.is_drawn(i) ? h[at] : 0.0;
+      }
+    });
+    return nullptr;
+  }
+};
+
+template <class Criterion, class Bin, class Source>
+std::vector<Tree> grow_all(const BinnedData& data, const Source& source,
                            const std::vector<Target>& targets, const GrowLimits& limits,
                            double factor, double shrinkage, const Team& team) {
   HistogramPool<Bin> pool(data);
@@ -166,8 +198,7 @@ std::vector<Tree> grow_all(const BinnedData& data, const Posterior& posterior,
   share_trees(targets.size(), team, [&](std::size_t t, int slot, const Team& inner) {
     const std::size_t n = data.n_rows;
     Scratch& s = scratch[static_cast<std::size_t>(slot)];
-    const double* weights = weights_of(posterior, limits, s);
-    derive(posterior, targets[t], weights, s, inner);
+    const double* weights = source(targets[t], limits, s, inner);
     const Derivatives unit{sum_scale(n, largest(s.g.data(), n, inner)),
                            sum_scale(n, largest(s.h.data(), n, inner))};
     const double* mass = Criterion::mass(or_ones(weights, n, s), s.h.data());
@@ -192,12 +223,25 @@ std::vector<Tree> grow_class_trees(const BinnedData& data, const Posterior& post
                                    const GrowLimits& limits, double factor, double shrinkage,
                                    const Team& team) {
   const bool counted = limits.min_samples_leaf > 1;
+  using Source = FromPosterior;
   const auto grow = [&]() {
     if (criterion == Criterion::newton)
-      return counted ? grow_all<Newton, CountedBin> : grow_all<Newton, PlainBin>;
-    return counted ? grow_all<LeastSquares, CountedBin> : grow_all<LeastSquares, PlainBin>;
+      return counted ? grow_all<Newton, CountedBin, Source> : grow_all<Newton, PlainBin, Source>;
+    return counted ? grow_all<LeastSquares, CountedBin, Source>
+                   : grow_all<LeastSquares, PlainBin, Source>;
   }();
-  return grow(data, posterior, targets, limits, factor, shrinkage, team);
+  return grow(data, {posterior}, targets, limits, factor, shrinkage, team);
+}
+
+std::vector<Tree> grow_derivative_trees(const BinnedData& data, const double* g, const double* h,
+                                        int n_classes, const GrowLimits& limits, double shrinkage,
+                                        const Team& team) {
+  std::vector<Target> targets;
+  for (int k = 0; k < n_classes; ++k) targets.push_back({k});
+  const auto grow = limits.min_samples_leaf > 1 ? grow_all<Newton, CountedBin, FromColumns>
+                                                : grow_all<Newton, PlainBin, FromColumns>;
+  return grow(data, {g, h, data.n_rows, static_cast<std::size_t>(n_classes)}, targets, limits, 1.0,
+              shrinkage, team);
 }
 
 }  // namespace edgewise

@@ -21,6 +21,7 @@ from .aoso_logitboost import AOSOLogitBoostClassifier
 from .logitboost import LogitBoostClassifier
 from .mart import MARTClassifier
 from .martiboost import MartiBoostClassifier
+from .newton_boost import NewtonBoostClassifier
 from .samme import SAMMEClassifier
 from .softmax_boost import SoftmaxBoostClassifier
 
@@ -40,6 +41,7 @@ __all__ = [
     "MARTClassifier",
     "MartiBoostClassifier",
     "ModelFormatError",
+    "NewtonBoostClassifier",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
     "Suspicion",

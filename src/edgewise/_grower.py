@@ -5,7 +5,7 @@ thing that changes, the posterior: the class probabilities of the training rows.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,26 +22,19 @@ ALONE = -1  # as a base class: none
 NOTHING_LEFT = 1e-12  # mean training log loss below which rounds change nothing
 
 
-class Engine:
-    """Grows trees from the posterior and adds them to it.
-
-    With `by_class` the posterior is laid out for class trees, without for pair trees. If rounds
-    draw what they learn from, `limits_of_round` gives the limits of a round.
-    """
+class Growing:
+    """What stays the same from round to round: binned data, limits, threads."""
 
     def __init__(
         self,
         rows: Rows,
-        start: Weights,
         *,
         max_bins: int,
         categorical: list[int],
         limits: _core.GrowLimits,
         n_threads: int,
-        by_class: bool,
         limits_of_round: Callable[[int], _core.GrowLimits] | None = None,
     ) -> None:
-        self.n_classes = len(start)
         self.n_threads = n_threads
         self.n_rounds = 0
         self._limits = limits
@@ -49,6 +42,25 @@ class Engine:
         self._data = _core.BinnedData(
             rows.X, rows.weights, max_bins, n_threads, categorical, for_core(rows.groups)
         )
+
+    def _grown(self, grow: Callable[[_core.GrowLimits], list[Tree]]) -> list[Tree]:
+        """Trees on what this round draws; on everything if that teaches nothing."""
+        if self._limits_of_round is not None:
+            trees = grow(self._limits_of_round(self.n_rounds))
+            if not all(tree.moves_nothing for tree in trees):
+                return trees
+        return grow(self._limits)
+
+
+class Engine(Growing):
+    """Grows trees from the posterior and adds them to it.
+
+    With `by_class` the posterior is laid out for class trees, without for pair trees.
+    """
+
+    def __init__(self, rows: Rows, start: Weights, *, by_class: bool, **growing: Any) -> None:
+        super().__init__(rows, **growing)
+        self.n_classes = len(start)
         self.posterior = _core.Posterior(
             rows.codes, rows.weights, np.ascontiguousarray(start), by_class
         )
@@ -88,14 +100,6 @@ class Engine:
         return self._grown(
             lambda limits: [grower.grow(leaf == "vector", shrinkage, self.n_threads, limits)]
         )[0]
-
-    def _grown(self, grow: Callable[[_core.GrowLimits], list[Tree]]) -> list[Tree]:
-        """Trees on what this round draws; on everything if that teaches nothing."""
-        if self._limits_of_round is not None:
-            trees = grow(self._limits_of_round(self.n_rounds))
-            if not all(tree.moves_nothing for tree in trees):
-                return trees
-        return grow(self._limits)
 
     def add(self, trees: Sequence[Tree]) -> None:
         """Moves the scores of the training rows."""

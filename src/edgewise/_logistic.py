@@ -199,8 +199,11 @@ class BaseBooster(Booster):
         """Leaves of a tree; 0 means no limit."""
         return self.max_leaf_nodes or 0
 
-    def _engine(self, rows: Rows, start: Scores) -> Engine:
-        n_classes = len(start)
+    def _engine(self, rows: Rows, start: Scores) -> Any:
+        return Engine(rows, start, by_class=self._class_trees, **self._growing(rows, len(start)))
+
+    def _growing(self, rows: Rows, n_classes: int) -> dict[str, Any]:
+        """What growing trees needs beside the rows."""
         limits = self._limits(rows, n_classes)
         sampler = Sampler(
             rows.X,
@@ -209,16 +212,13 @@ class BaseBooster(Booster):
             max_features=self.max_features,
             seed=lambda: seed_of(self.random_state),
         )
-        return Engine(
-            rows,
-            start,
-            max_bins=self.max_bins,
-            categorical=columns_of(self.is_categorical_),
-            limits=limits(Draw()),
-            n_threads=n_threads(self.n_jobs, rows.X.size * n_classes),
-            by_class=self._class_trees,
-            limits_of_round=(lambda m: limits(sampler.of_round(m))) if sampler.draws else None,
-        )
+        return {
+            "max_bins": self.max_bins,
+            "categorical": columns_of(self.is_categorical_),
+            "limits": limits(Draw()),
+            "n_threads": n_threads(self.n_jobs, rows.X.size * n_classes),
+            "limits_of_round": (lambda m: limits(sampler.of_round(m))) if sampler.draws else None,
+        }
 
     def _limits(self, rows: Rows, n_classes: int) -> Callable[[Draw], _core.GrowLimits]:
         """The limits of trees that learn from what is drawn."""

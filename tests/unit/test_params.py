@@ -51,6 +51,7 @@ OWN = {
         ["pairs", 1, [0, 1], [[]], {0, 1}, {"a": [0]}, ["ab"]],
         ["None", "'pairwise'", "'no_interactions'", "list of sets", "empty"],
     ),
+    "loss": (["hinge", None, 1, print], ["'log_loss'", "value, gradient and hessian"]),
     "leaf": (["pairs", None, 2], ["'pair'", "'vector'"]),
     "search": ([0, -1, "all", None, 1.0], ["integer", "at least 1", "'exhaustive'"]),
     "gap": ([-1, 1.0, None], ["integer", "at least 0"]),

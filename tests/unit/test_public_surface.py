@@ -22,6 +22,7 @@ PUBLIC = [
     "MARTClassifier",
     "MartiBoostClassifier",
     "ModelFormatError",
+    "NewtonBoostClassifier",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
     "Suspicion",
@@ -45,6 +46,7 @@ OWN = {
     "ABCMARTClassifier": {"search", "gap", "warmup"},
     "AOSOLogitBoostClassifier": {"leaf"},
     "AdaBoostMHClassifier": {"base", "votes", "initial_weights"},
+    "NewtonBoostClassifier": {"loss"},
     "SAMMEClassifier": {"base"},
     "SoftmaxBoostClassifier": {"cost", "projection", "step"},
 }
