@@ -11,6 +11,7 @@ from ._errors import (
     ModelFormatError,
 )
 from ._load import load
+from ._permutation import PermutationImportances, permutation_importances
 from ._suspicion import Suspicion, suspicious_rows
 from ._version import __version__ as __version__
 from .abc_logitboost import ABCLogitBoostClassifier
@@ -39,6 +40,7 @@ __all__ = [
     "MARTClassifier",
     "MartiBoostClassifier",
     "ModelFormatError",
+    "PermutationImportances",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
     "Suspicion",
@@ -47,6 +49,7 @@ __all__ = [
     "expected_cost_scorer",
     "load",
     "minimum_cost_labels",
+    "permutation_importances",
     "suspicious_rows",
 ]
 

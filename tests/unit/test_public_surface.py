@@ -22,6 +22,7 @@ PUBLIC = [
     "MARTClassifier",
     "MartiBoostClassifier",
     "ModelFormatError",
+    "PermutationImportances",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
     "Suspicion",
@@ -30,6 +31,7 @@ PUBLIC = [
     "expected_cost_scorer",
     "load",
     "minimum_cost_labels",
+    "permutation_importances",
     "suspicious_rows",
 ]
 
