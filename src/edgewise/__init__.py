@@ -12,6 +12,7 @@ from ._errors import (
 )
 from ._load import load
 from ._memory import estimate_memory
+from ._permutation import PermutationImportances, permutation_importances
 from ._suspicion import Suspicion, suspicious_rows
 from ._version import __version__ as __version__
 from .abc_logitboost import ABCLogitBoostClassifier
@@ -42,6 +43,7 @@ __all__ = [
     "MartiBoostClassifier",
     "ModelFormatError",
     "NewtonBoostClassifier",
+    "PermutationImportances",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
     "Suspicion",
@@ -51,6 +53,7 @@ __all__ = [
     "expected_cost_scorer",
     "load",
     "minimum_cost_labels",
+    "permutation_importances",
     "suspicious_rows",
 ]
 

@@ -54,6 +54,7 @@ class Explained:
         Its values have the shape (n_rows, n_features, n_classes): choose a class, as in
         ``shap.plots.beeswarm(explanation[:, :, k])``.
         """
+        forest = self._forest("explanation")
         try:
             from shap import Explanation  # noqa: PLC0415 - optional
         except ImportError:
@@ -61,8 +62,8 @@ class Explained:
                 "explanation(X) needs the package shap: install it. shap_values(X) and shap_start_ "
                 "are the same numbers without it."
             ) from None
-        values = self.shap_values(X)
-        matrix, _ = self._ready(X)
+        matrix, threads = self._ready(X)
+        values = forest.shapley_values(matrix, threads)
         return Explanation(
             values=values,
             base_values=np.tile(self.shap_start_, (len(values), 1)),

@@ -23,6 +23,7 @@ PUBLIC = [
     "MartiBoostClassifier",
     "ModelFormatError",
     "NewtonBoostClassifier",
+    "PermutationImportances",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
     "Suspicion",
@@ -32,6 +33,7 @@ PUBLIC = [
     "expected_cost_scorer",
     "load",
     "minimum_cost_labels",
+    "permutation_importances",
     "suspicious_rows",
 ]
 
