@@ -1,6 +1,6 @@
 # Needs Python 3.11 or later with pip, make and a C++20 compiler; everything else goes into .venv.
 #
-#   make demo     build, install, train and compare the algorithms on the digits of scikit-learn
+#   make demo     build, install, compare the algorithms on the digits of scikit-learn, report
 #   make test     build, install, run all tests
 #   make lint     ruff, mypy, import-linter, clang-format
 #   make format   let ruff and clang-format rewrite the sources
@@ -33,7 +33,7 @@ INSTALL = $(PIP) install --quiet --no-build-isolation --config-settings=build-di
 .DELETE_ON_ERROR:
 
 # On a busy machine OpenMP threads that wait for each other, as scikit-learn's do, had better sleep.
-demo: $(VENV)/installed
+demo: $(VENV)/installed-cli,report
 	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py
 
 test: $(VENV)/installed-test

@@ -19,7 +19,9 @@ from . import (
     bench_geist,
     bench_growth,
     bench_import,
+    bench_monotone,
     bench_paper,
+    bench_sparse,
     bench_speed,
     bench_truth_table,
     bench_votes,
@@ -40,6 +42,8 @@ BENCHES: dict[str, ModuleType] = {
         bench_votes,
         bench_truth_table,
         bench_categories,
+        bench_sparse,
+        bench_monotone,
     )
 }
 

@@ -63,7 +63,8 @@ def described(table: Table) -> list[str]:
     ]
     if facts["missing"]:
         lines.append(
-            f"missing: {facts['missing']} values in {facts['columns_with_missing']} columns"
+            f"missing: {facts['missing']} values, in {facts['columns_with_missing']} of the "
+            f"{facts['features']} features"
         )
     return [*lines, *(f"note: {note}" for note in facts["notes"])]
 
