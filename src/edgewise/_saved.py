@@ -181,7 +181,7 @@ def _with_parameters(cls: type[Any], parameters: Any) -> Any:
     }
     estimator = cls(**values)
     try:
-        p.check(cls.__name__, estimator.get_params(deep=False), cls._rules)
+        p.check(cls.__name__, vars(estimator), cls._rules)
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelFormatError(f"Not a valid model: {error}") from None
     return estimator
