@@ -151,6 +151,20 @@ def test_svmlight_stays_sparse(tmp_path):
     assert table.summary()["sparse"]
 
 
+def test_svmlight_counts_from_one_unless_zero_occurs(tmp_path):
+    (tmp_path / "one.svm").write_text("0 1:5 3:7\n1 2:6\n")
+    (tmp_path / "zero.svm").write_text("0 0:5 2:7\n1 1:6\n")
+    one, zero = (tables.read(tmp_path / f"{name}.svm") for name in ("one", "zero"))
+    assert one.X.toarray().tolist() == zero.X.toarray().tolist() == [[5, 0, 7], [0, 6, 0]]
+    (tmp_path / "rest.svm").write_text("0 1:4\n")  # from 0, but 0 does not occur
+    rest = tables.open_table(tmp_path / "rest.svm", from_zero=zero.from_zero)
+    assert rest.features(None, 3).toarray().tolist() == [[0, 4, 0]]
+    rest = tables.open_table(tmp_path / "rest.svm", from_zero=one.from_zero)
+    assert rest.features(None, 3).toarray().tolist() == [[4, 0, 0]]
+    with pytest.raises(InvalidDataError, match="has 3 features; the model wants 2"):
+        tables.open_table(tmp_path / "one.svm").features(None, 2)
+
+
 def test_built_in_sets():
     table = tables.read("wine")
     assert (table.X.num_columns, len(table.y)) == (13, 178)

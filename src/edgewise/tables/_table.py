@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from .._errors import InvalidDataError
 from ._columns import Column, described, missing_in
@@ -26,6 +27,7 @@ class Table:
     target: str
     columns: tuple[Column, ...]  # of X; none for a sparse matrix
     notes: tuple[str, ...] = ()
+    from_zero: bool = False  # whether a svmlight file counts its columns from 0
 
     def take(self, rows: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
         """X and y of some rows."""
@@ -100,11 +102,19 @@ class Columns:
 
 @dataclass(frozen=True)
 class SparseRows:
-    """A svmlight file: its target stands at the start of each line, its columns have no names."""
+    """A svmlight file: its target stands at the start of each line, its columns have no names.
+
+    Columns are counted from 1, as libsvm does, unless number 0 occurs or `from_zero` says so.
+    """
 
     name: str
-    X: Any  # (n, d) sparse
+    numbered: Any  # (n, d + 1) sparse, with a column for number 0
     y: NDArray[Any]
+    from_zero: bool
+
+    @property
+    def X(self) -> Any:
+        return self.numbered if self.from_zero else self.numbered[:, 1:]
 
     def labelled(
         self, target: str | None, drop: tuple[str, ...] = (), *, features: tuple[str, ...] = ()
@@ -114,14 +124,16 @@ class SparseRows:
                 f"{self.name} is a svmlight file: the target stands at the start of each line and "
                 "columns have no names, so neither can be chosen."
             )
-        return Table(self.name, self.X, self.y, "label", ())
+        return Table(self.name, self.X, self.y, "label", (), from_zero=self.from_zero)
 
     def features(self, names: list[str] | None, n_features: int) -> Any:
-        if self.X.shape[1] != n_features:
+        """With columns of zeros for those that do not occur."""
+        X = self.X
+        if X.shape[1] > n_features:
             raise InvalidDataError(
-                f"{self.name} has {self.X.shape[1]} features; the model wants {n_features}."
+                f"{self.name} has {X.shape[1]} features; the model wants {n_features}."
             )
-        return self.X
+        return csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
 
 
 def _target(
