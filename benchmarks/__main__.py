@@ -20,6 +20,7 @@ from . import (
     bench_growth,
     bench_import,
     bench_paper,
+    bench_sparse,
     bench_speed,
     bench_truth_table,
     bench_votes,
@@ -40,6 +41,7 @@ BENCHES: dict[str, ModuleType] = {
         bench_votes,
         bench_truth_table,
         bench_categories,
+        bench_sparse,
     )
 }
 

@@ -1,5 +1,6 @@
 // The Python face of explanations. No arithmetic here.
 #include "bindings.hpp"
+#include "core/importance.hpp"
 #include "core/shap.hpp"
 
 using namespace nb::literals;
@@ -60,7 +61,16 @@ void bind_explain(nb::module_& m) {
              nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> out) {
             add_expected_scores(f.arrays(), view(f.cover), out.data());
           },
-          "out"_a, NoGil());
+          "out"_a, NoGil())
+      .def(
+          "add_gain_by_class",
+          [](const ExplainedForest& f, const In<double>& gain, InOutScores out) {
+            if (gain.size() != f.cover.size())
+              throw std::invalid_argument("every node needs its gain");
+            add_gain_by_class(f.arrays(), view(f.cover), view(gain), out.shape(0), out.shape(1),
+                              out.data());
+          },
+          "gain"_a, "out"_a, NoGil());
 }
 
 }  // namespace edgewise::bindings

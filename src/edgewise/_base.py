@@ -21,12 +21,14 @@ from . import _core, _input
 from . import _params as p
 from ._callbacks import CallbackWatcher, Supported, managed
 from ._errors import InvalidDataError, InvalidParameterError
+from ._explained import Explained
 from ._groups import as_trained, grouped
-from ._input import Matrix, Rows
+from ._input import Rows
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from ._model import Model, ModelBuilder, Scores
 from ._progress import Progress
 from ._saved import Saved
+from ._sparse import Matrix
 from ._threads import n_threads
 from ._validation import Answers, scorer
 
@@ -54,7 +56,7 @@ class Learned(NamedTuple):
     n_iter_: int
 
 
-class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Fit as a transaction, early stopping, warm start, prediction from a model of scores."""
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -161,6 +163,7 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
             names=TRAINING,
             reset=not continues,
             multi_label=self._multi_label,
+            soft=True,
             learn=True,
         )
         if costs is not None:
@@ -179,6 +182,7 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         if validation is None and (watched or self._holds_rows_out()):
             rows, validation = rows.split(self.validation_fraction, self.random_state)
         asked = dict(zip(("X", "y"), given[:2], strict=True), metadata=_weights_only(given[2]))
+        rows, validation = rows.expanded(), validation.expanded() if validation else None
         self._boost(Fit(rows, classes, validation, watched, continues, asked, begin))
 
     def _given_validation(self, given: tuple[Any, Any, Any], classes: NDArray[Any]) -> Rows | None:
@@ -201,6 +205,7 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
             names=VALIDATION,
             reset=False,
             multi_label=self._multi_label,
+            soft=True,
         )
         return labelled.encoded(classes, "y_val")
 
@@ -275,7 +280,8 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         return self.model_.scores(matrix, threads)
 
     def _ready(self, X: ArrayLike) -> tuple[Matrix, int]:
-        check_is_fitted(self)
+        if "model_" not in vars(self):  # looking for it elsewhere takes longer than one row
+            check_is_fitted(self)
         matrix = _input.matrix(self, X, reset=False)
         return matrix, n_threads(self.n_jobs, len(matrix) * self.model_.n_trees)
 
@@ -356,6 +362,7 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = self._multi_label
         return tags
 

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from . import _core
 from ._groups import for_core
-from ._input import Matrix, Rows, Weights
+from ._input import Rows, Weights
 from ._model import Model
+from ._sparse import Matrix
 
 Criterion = Literal["newton", "least_squares"]
 Tree = _core.Tree

@@ -96,12 +96,12 @@ class VotingBooster(Booster):
         return self.max_leaf_nodes or 0
 
     def _grower(self, rows: Rows, n_classes: int) -> VoteGrower:
-        leaves = self._leaf_limit(len(rows.X), n_classes)
+        leaves = self._leaf_limit(rows.n_given, n_classes)
         return VoteGrower(
             rows,
             max_bins=self.max_bins,
             categorical=columns_of(self.is_categorical_),
-            limits=(leaves, self.max_depth or 0, self.min_samples_leaf),
+            limits=(leaves, self.max_depth or 0, rows.leaf_size(self.min_samples_leaf)),
             max_features=self.max_features,
             seed=seed_of(self.random_state),
             n_threads=n_threads(self.n_jobs, rows.X.size * n_classes),

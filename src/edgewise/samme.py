@@ -39,10 +39,11 @@ from ._coefficients import ROUNDING
 from ._ensemble import EnsembleBuilder, EnsembleModel, Member
 from ._groups import grouped
 from ._grower import Tree, set_leaves
-from ._input import Matrix, Rows, Weights, columns_of
+from ._input import Rows, Weights, columns_of
 from ._loop import Builder, boost
 from ._mh_bases import check_base
 from ._model import Scores
+from ._sparse import Matrix, for_others
 from ._vote_grower import VoteGrower, seed_of
 from ._voting import DOC, VotingBooster, at_most
 
@@ -122,7 +123,7 @@ class MemberEngine:
     rounding = 0.0
 
     def __init__(self, rows: Rows, n_classes: int, base: Any, random_state: Any) -> None:
-        self.X, self.codes = rows.X, rows.codes
+        self.X, self.codes = for_others(rows.X), rows.codes
         self.n_classes = n_classes
         self.n_threads = 1
         self._base = base

@@ -160,7 +160,7 @@ def run_treelite(model, X, **options):
 @pytest.mark.parametrize("name", SOFTMAX)
 def test_treelite(name, categories):
     model = fitted(name, categories=categories)
-    X = awkward(model, strangers=(77.0, 10_000.0))
+    X = awkward(model, strangers=(77.0, -1.0, 2.0**40, np.inf, -np.inf))
     proba = run_treelite(model, X)
     labels = model.classes_[proba.argmax(axis=1)]
     # Its scores are doubles, but it takes their exponentials in single precision.
@@ -170,7 +170,7 @@ def test_treelite(name, categories):
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_treelite_scores(name):
     model = fitted(name)
-    X = awkward(model, strangers=(77.0, 10_000.0))
+    X = awkward(model, strangers=(77.0, -1.0, 2.0**40, np.inf, -np.inf))
     scores = run_treelite(model, X, output="scores")
     np.testing.assert_allclose(scores, scores_of(model, X), rtol=1e-12, atol=1e-14)
 

@@ -79,10 +79,13 @@ def test_reliability(fitted):
     curve = metrics.reliability_curve(y, model.predict_proba(X), n_bins=6)
     np.testing.assert_array_equal(display.lines_["predicted class"].get_xdata(), curve.forecast)
     assert len(display.bars_) == len(curve.count)
-    legend = display.ax_.get_legend().get_texts()[-1].get_text()
-    assert legend == f"predicted class: {curve.error:.4f}"
+    title = display.ax_.get_title(loc="left")
+    assert title == f"predicted class: calibration error {curve.error:.4f}"
     each = ReliabilityDisplay.from_estimator(model, X, y, kind="classwise")
     assert list(each.lines_) == ["high", "low", "middle"]
+    low = metrics.reliability_curve(y, model.predict_proba(X), label="low")
+    told = [text.get_text() for text in each.ax_.get_legend().get_texts()]
+    assert told[1] == f"low: {low.error:.4f}"
     one = ReliabilityDisplay.from_predictions(
         y, model.predict_proba(X), kind="classwise", labels=["low"]
     )

@@ -26,6 +26,7 @@ PUBLIC = [
     "SoftmaxBoostClassifier",
     "Suspicion",
     "TruthTableClassifier",
+    "estimate_memory",
     "expected_cost",
     "expected_cost_scorer",
     "load",

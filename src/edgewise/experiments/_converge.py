@@ -35,7 +35,7 @@ ALGORITHMS: dict[str, tuple[type[Any], dict[str, Any]]] = {
 }
 
 
-def build(algorithm: str, *, leaves: int, shrinkage: float, threads: int, **own: Any) -> Any:
+def build(algorithm: str, *, leaves: int, shrinkage: float, threads: int | None, **own: Any) -> Any:
     """An estimator by the name of its algorithm."""
     estimator, usual = ALGORITHMS[algorithm]
     shared = {"init": "zero", "min_samples_leaf": 10, "early_stopping": False, "n_jobs": threads}

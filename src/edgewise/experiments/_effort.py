@@ -23,7 +23,7 @@ def seconds_of_trees(n_trees: float, rows: int, columns: int, kind: str = "class
     return n_trees * (_PER_TREE + _PER_ENTRY[kind] * rows * columns)
 
 
-def speed(threads: int) -> float:
+def speed(threads: int | None) -> float:
     """How many times as long as written down a fit takes on this machine, as busy as it is now."""
     from .. import MARTClassifier  # noqa: PLC0415 - not needed to look at results
 

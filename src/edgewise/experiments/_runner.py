@@ -20,6 +20,7 @@ class Job(NamedTuple):
     cell: Cell
     data: str
     key: Key
+    wanted: bool = True  # whether to run it if it is not done; what is done counts anyway
 
 
 class Watcher(Protocol):
@@ -41,7 +42,7 @@ class Plan:
         """Each cell once, also where two experiments of a family share it."""
         first: dict[Key, Job] = {}
         for job in self.jobs:
-            if _known(job, store) is None:
+            if job.wanted and _known(job, store) is None:
                 first.setdefault(job.key, job)
         return list(first.values())
 
@@ -61,13 +62,10 @@ def _known(job: Job, store: Store) -> Record | None:
 def make_plan(
     experiments: Sequence[Experiment], scale: Scale, library: Library, only: Sequence[str] = ()
 ) -> Plan:
-    """All cells, or those whose names match one of the patterns in `only`."""
+    """All cells; those whose names match none of the patterns in `only` are not wanted."""
     jobs, left_out = [], {}
     for experiment in experiments:
         for cell in experiment.cells(scale):
-            if only and not any(fnmatch(cell.name, pattern) for pattern in only):
-                left_out[f"{experiment.name}: {cell.name}"] = "not asked for"
-                continue
             found = library.find(cell.data)
             if found is None:
                 reason = library.missing[str(cell.data)]
@@ -76,11 +74,12 @@ def make_plan(
             identity = key(
                 experiment.kept_as, scale, cell.name, cell.seed, found.hash, experiment.version
             )
-            jobs.append(Job(experiment, cell, found.name, identity))
+            wanted = not only or any(fnmatch(cell.name, pattern) for pattern in only)
+            jobs.append(Job(experiment, cell, found.name, identity, wanted))
     return Plan(scale, jobs, left_out)
 
 
-def expected_seconds(todo: Sequence[Job], n_jobs: int, threads: int) -> float:
+def expected_seconds(todo: Sequence[Job], n_jobs: int, threads: int | None) -> float:
     """How long these cells will take on this machine, as busy as it is now."""
     if not todo:
         return 0.0
@@ -93,7 +92,7 @@ def carry_out(
     library: Library,
     *,
     n_jobs: int,
-    threads: int,
+    threads: int | None,
     watcher: Watcher,
 ) -> None:
     """Run what is not done yet, `n_jobs` cells at a time; each is kept as soon as it is there."""
@@ -107,7 +106,7 @@ def carry_out(
 
 
 def _records(
-    todo: list[Job], scale: Scale, library: Library, n_jobs: int, threads: int
+    todo: list[Job], scale: Scale, library: Library, n_jobs: int, threads: int | None
 ) -> Iterator[tuple[Job, Record | str]]:
     if n_jobs == 1:  # in the main thread, where Ctrl-C is heard
         for job in todo:
@@ -122,7 +121,7 @@ def _records(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def run_cell(job: Job, scale: Scale, library: Library, threads: int) -> Record | str:
+def run_cell(job: Job, scale: Scale, library: Library, threads: int | None) -> Record | str:
     """Run one cell; the reason where a library of the extras is missing."""
     cell, experiment = job.cell, job.experiment
     data = library.split(job.data) if cell.data is not None else None

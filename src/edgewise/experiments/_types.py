@@ -106,7 +106,7 @@ class Experiment:
     paper: str  # the citation
     tolerance: str  # what counts as agreement: decided beforehand, in words
     cells: Callable[[Scale], list[Cell]]  # in the order in which to run them
-    run: Callable[[Cell, Split | None, int], Outcome]  # cell, data, threads
+    run: Callable[[Cell, Split | None, int | None], Outcome]  # cell, data, threads
     findings: Callable[[Scale, Records], list[Finding]]
     tables: Callable[[Scale, Records], list[Table]] = lambda scale, records: []
     pictures: Callable[[Scale, Records], list[Picture]] = lambda scale, records: []

@@ -50,6 +50,13 @@ def claim(what: str, holds: bool | None, found: str, note: str = "") -> Finding:
     return Finding(what, "claimed", found if holds is not None else None, "", verdict, note)
 
 
+def unjudged(finding: Finding) -> Finding:
+    """What was found, without a verdict: at small scale the paper's numbers do not apply."""
+    if finding.verdict == "not run":
+        return finding
+    return Finding(finding.what, None, finding.ours, "", "not judged", finding.note)
+
+
 def close(what: str, ours: float | None, paper: float, tolerance: float, note: str = "") -> Finding:
     """A number that the paper gives exactly: ours may differ by rounding."""
     if ours is None:

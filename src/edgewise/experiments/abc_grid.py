@@ -63,7 +63,7 @@ def cell(data: str, algorithm: str, leaves: int, shrinkage: float, scale: Scale 
     )
 
 
-def run(cell: Cell, data: Split | None, threads: int) -> Outcome:
+def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     assert data is not None
     p = cell.params
     if p["max_rows"] is not None:

@@ -33,7 +33,7 @@ def _effort(algorithm: str, size: Mapping[str, int]) -> float:
     return prediction + _converge.effort(algorithm, size["rounds"], size["train_rows"], 25, 10)
 
 
-def run(cell: Cell, data: Split | None, threads: int) -> Outcome:
+def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     p = cell.params
     hands = poker.split(cell.seed, p["train_rows"], p["test_rows"])
     model = _converge.build(p["algorithm"], leaves=LEAVES, shrinkage=SHRINKAGE, threads=threads)

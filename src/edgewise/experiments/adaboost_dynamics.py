@@ -45,7 +45,7 @@ def cells(scale: Scale) -> list[Cell]:
     ]
 
 
-def run(cell: Cell, data: Split | None, threads: int) -> Outcome:
+def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     return _RUN[cell.name.split("/")[0]](cell)
 
 

@@ -49,9 +49,15 @@ def labels(hands: Hands) -> NDArray[np.int64]:
 
 
 def all_hands() -> Hands:
-    """All 2 598 960 hands, without regard to the order of the cards."""
-    cards = combinations(range(SUITS * RANKS), CARDS)
-    return np.fromiter(cards, dtype=(np.int64, CARDS))
+    """All 2 598 960 hands, cards in ascending order."""
+    hands = np.empty((1, 0), dtype=np.int64)
+    last = np.array([-1])
+    for _ in range(CARDS):  # every hand so far, with every higher card
+        room = SUITS * RANKS - 1 - last
+        step = np.arange(room.sum()) - np.repeat(room.cumsum() - room, room)
+        hands = np.column_stack([np.repeat(hands, room, axis=0), np.repeat(last, room) + 1 + step])
+        last = hands[:, -1]
+    return hands
 
 
 def draw(n: int, rng: np.random.Generator) -> Hands:

@@ -13,6 +13,7 @@ from ._types import Cell, Experiment, Finding, Outcome, Picture, Records, Scale
 
 SHUFFLES, ROUNDS = 25, 1000
 ALMOST_ALWAYS = 0.75  # of the data sets
+ENOUGH_SETS = 6  # to speak of it
 MARKS = tuple(
     sorted({round(10 ** (k / 12)) for k in range(37)})
 )  # 1 to 1000, evenly in the logarithm
@@ -58,7 +59,7 @@ def shuffled(data: Split, seed: int) -> Split:
     return Split(X[:n], y[:n], X[n:], y[n:])
 
 
-def run(cell: Cell, data: Split | None, threads: int) -> Outcome:
+def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     assert data is not None
     p = cell.params
     rows = shuffled(data, cell.seed)
@@ -94,7 +95,7 @@ def findings(noisy: bool) -> Callable[[Scale, Records], list[Finding]]:
         ends = {part: list(_ends(records, list(sets), part)) for part in PARTS}
         found = [_training(ends["train"]), (_noisy if noisy else _clean)(ends["test"])]
         if scale == "small":
-            return [Finding(f.what, None, f.ours, "", "not judged") for f in found]
+            return [_verdict.unjudged(finding) for finding in found]
         return found
 
     return of_records
@@ -111,20 +112,22 @@ def _ends(records: Records, sets: list[str], part: str) -> Iterator[dict[str, fl
 def _training(ends: list[dict[str, float]]) -> Finding:
     lower = sum(max(end[MH], end[SAMME]) <= end[SOFTMAX] for end in ends)
     what = "the learning errors of AdaBoost.MH and SAMME end no higher than sm-boost's, on all sets"
-    return _verdict.claim(what, lower == len(ends) if ends else None, f"on {lower} of {len(ends)}")
+    return _verdict.claim(
+        what, lower == len(ends) if len(ends) >= ENOUGH_SETS else None, f"on {lower} of {len(ends)}"
+    )
 
 
 def _clean(ends: list[dict[str, float]]) -> Finding:
     lower = sum(min(end[MH], end[SAMME]) < end[SOFTMAX] for end in ends)
     what = "consistently lower test error of AdaBoost.MH or SAMME: on three quarters of the sets"
-    holds = lower >= ALMOST_ALWAYS * len(ends) if ends else None
+    holds = lower >= ALMOST_ALWAYS * len(ends) if len(ends) >= ENOUGH_SETS else None
     return _verdict.claim(what, holds, f"on {lower} of {len(ends)}")
 
 
 def _noisy(ends: list[dict[str, float]]) -> Finding:
     lower = sum(end[SOFTMAX] < min(end[MH], end[SAMME]) for end in ends)
     what = "with noisy labels almost always the lowest test error: on three quarters of the sets"
-    holds = lower >= ALMOST_ALWAYS * len(ends) if ends else None
+    holds = lower >= ALMOST_ALWAYS * len(ends) if len(ends) >= ENOUGH_SETS else None
     return _verdict.claim(f"sm-boost has {what}", holds, f"on {lower} of {len(ends)}")
 
 

@@ -90,7 +90,7 @@ def cells(scale: Scale) -> list[Cell]:
     ]
 
 
-def run(cell: Cell, data: Split | None, threads: int) -> Outcome:
+def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     p = cell.params
     problem = draw_problem(np.random.default_rng([cell.seed, 0]))
     drawn = draw_data(problem, p["test_rows"], cell.seed)
@@ -101,7 +101,7 @@ def run(cell: Cell, data: Split | None, threads: int) -> Outcome:
 
 
 def _errors(
-    algorithm: str, problem: Problem, drawn: Split, cell: Cell, threads: int
+    algorithm: str, problem: Problem, drawn: Split, cell: Cell, threads: int | None
 ) -> dict[str, dict[str, float]]:
     """Error rates by part and stage."""
     rounds = cell.params["rounds"]
@@ -127,7 +127,7 @@ def errors_of(records: Records, algorithm: str, part: str, stage: int) -> NDArra
 def findings(scale: Scale, records: Records) -> list[Finding]:
     found = [finding for other in (MH, SAMME) for finding in _claims(other, records, scale)]
     if scale == "small":
-        return [Finding(f.what, None, f.ours, "", "not judged") for f in found]
+        return [_verdict.unjudged(finding) for finding in found]
     return found
 
 

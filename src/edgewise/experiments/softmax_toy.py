@@ -122,7 +122,7 @@ def cells(scale: Scale) -> list[Cell]:
     ]
 
 
-def run(cell: Cell, data: Split | None, threads: int) -> Outcome:
+def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     p = cell.params
     own = WIDER_STEPS if p["algorithm"] == WIDER else {}
     model = build(

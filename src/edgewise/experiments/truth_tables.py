@@ -44,7 +44,7 @@ def cells(scale: Scale) -> list[Cell]:
     return [Cell("example", {}), Cell("stumps", {}, data="breast_cancer"), *tables]
 
 
-def run(cell: Cell, data: Split | None, threads: int) -> Outcome:
+def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     if cell.name == "example":
         return _outcome(TruthTable.from_cells(PATTERNS, EXAMPLE))
     if data is not None:

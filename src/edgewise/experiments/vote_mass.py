@@ -52,7 +52,7 @@ def _effort(data: str, rounds: int) -> float:
     return seconds_of_trees(rounds * n_classes, rows, columns, "vote") + 2e-7 * rounds * rows * 64
 
 
-def run(cell: Cell, data: Split | None, threads: int) -> Outcome:
+def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     assert data is not None
     p = cell.params
     rows = data if p["max_rows"] is None else thin(data, p["max_rows"])
