@@ -105,6 +105,13 @@ def test_columns_left_out_and_columns_that_are_categories(tmp_path):
     assert table.X.column("zip").to_pylist() == ["10", "20", "10"]
 
 
+def test_true_and_false(tmp_path):
+    table = read_text(tmp_path, "a,y\ntrue,False\n?,true\nfalse,TRUE\n")
+    assert table.X.to_pydict() == {"a": [1, None, 0]}
+    assert kinds(table) == {"a": "number"}
+    assert table.y.tolist() == ["false", "true", "true"]
+
+
 def test_dates_become_numbers(tmp_path):
     table = read_text(tmp_path, "day,y\n1970-01-02,0\n1970-02-01,1\n")
     assert kinds(table) == {"day": "date"}

@@ -33,7 +33,7 @@ class Reading(NamedTuple):
         text = [column.name for column in train.columns if column.kind == "category"]
         text += [train.target] if train.y.dtype.kind == "U" else []
         opened = self.open(source, text=tuple(text))
-        labels = opened.labelled(train.target, features=tuple(names)).y
+        labels = opened.labelled(train.target, but=tuple(names)).y
         return opened.features(names, n_features), labels
 
     def words(self) -> list[str]:

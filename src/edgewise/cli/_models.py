@@ -51,7 +51,7 @@ def labels_for(
     model: Any, opened: Columns | SparseRows, target: str | None
 ) -> tuple[NDArray[Any], str]:
     """The right labels as the model's classes, and the column they come from."""
-    table = opened.labelled(target, features=tuple(feature_names(model) or ()))
+    table = opened.labelled(target, but=tuple(feature_names(model) or ()))
     classes, y = np.asarray(model.classes_), table.y
     if classes.dtype.kind == "U" and y.dtype.kind != "U":
         y = y.astype(str)

@@ -9,7 +9,6 @@ import subprocess
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.sparse import csr_array
 from sklearn.datasets import dump_svmlight_file, load_iris, load_wine
 from support_cli import cars, done, done_json, process, refused, run, small_disk, write_csv
 
@@ -178,10 +177,6 @@ def test_bad_costs(tmp_path, iris_model, text):
 def test_svmlight(tmp_path):
     X, y = load_iris(return_X_y=True)
     dump_svmlight_file(X, y, str(tmp_path / "t.svm"))
-    try:
-        edgewise.MARTClassifier(n_estimators=2).fit(csr_array(X), y)
-    except (TypeError, ValueError):
-        pytest.skip("the estimators take no sparse matrix")
     done("fit", "t.svm", "--model", "m.edgewise", *ROUNDS)
     said = rows_of(done("predict", "m.edgewise", "t.svm"))[1:]
     assert np.mean([int(row[0]) for row in said] == y) > 0.9
@@ -256,8 +251,6 @@ def test_what_is_in_a_model(cars_model):
 
 
 def test_a_tree_as_text(cars_model):
-    if not hasattr(edgewise.load(cars_model), "to_text"):
-        pytest.skip("trees cannot be told yet")
     shown = done("inspect", cars_model, "--tree", 0)
     assert "power" in shown.partition("share of gain")[2]
     assert "from 0 to 7. Got 8" in refused("inspect", cars_model, "--tree", 8)
