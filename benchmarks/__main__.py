@@ -19,6 +19,7 @@ from . import (
     bench_geist,
     bench_growth,
     bench_import,
+    bench_monotone,
     bench_paper,
     bench_sparse,
     bench_speed,
@@ -42,6 +43,7 @@ BENCHES: dict[str, ModuleType] = {
         bench_truth_table,
         bench_categories,
         bench_sparse,
+        bench_monotone,
     )
 }
 

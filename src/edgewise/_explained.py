@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._described import Names, Reader, node_columns, tree_text
 from ._errors import InvalidParameterError
-from ._input import Matrix
 from ._model import Model, Scores
+from ._sparse import Matrix
 
 
 class NoForestError(InvalidParameterError, AttributeError):
