@@ -161,8 +161,8 @@ EXPERIMENT = Experiment(
     tables=tables,
     remarks=(
         *abc_grid.REMARKS,
-        "Letter2k and Letter4k train on the first 2000 and 4000 rows, or on the last; the slides do "
-        "not say which were taken, and it matters more than the band allows (see the experiment "
+        "Letter2k and Letter4k train on the first 2000 and 4000 rows, or on the last; the slides "
+        "do not say which were taken, and it matters more than the band allows (see the experiment "
         "`differences`).",
         "The paper's counts for Optdigits, Letter4k and Zipcode are the best of 36 settings, "
         "chosen on the test set; one setting fixed beforehand will rather have more errors.",

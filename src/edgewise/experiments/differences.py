@@ -1,8 +1,8 @@
 """Why we differ: guesses about what the papers do not tell, put to the test.
 
-Letter2k: the slides do not say which 2000 rows are trained on. Table 3, Splice: exchanging the labels
-of two classes by permutation turns over only half of them. Table 2, T = 10: the paper's AdaBoost.MH
-takes the class whose score has the largest sign.
+Letter2k: the slides do not say which 2000 rows are trained on. Table 3, Splice: exchanging the
+labels of two classes by permutation turns over only half of them. Table 2, T = 10: the paper's
+AdaBoost.MH takes the class whose score has the largest sign.
 """
 
 import numpy as np
@@ -139,8 +139,8 @@ EXPERIMENT = Experiment(
     title="Guesses about what the papers do not tell, put to the test",
     paper=f"{_li.PAPER}; {_geist.PAPER}",
     tolerance="A guess holds if the paper's number agrees with ours once it is made: within the "
-    "binomial 95 % band, between the two rules, or within the 95 % prediction interval for one more "
-    "draw.",
+    "binomial 95 % band, between the two rules, or within the 95 % prediction interval for one "
+    "more draw.",
     cells=cells,
     run=run,
     findings=findings,
