@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import LOGISTIC_VARIANTS, VARIANTS, assert_same_model, table
@@ -252,3 +253,59 @@ def test_max_delta_bounds_steps(make, max_delta):
     assert np.abs(model.model_.values).max() == pytest.approx(0.5 * max_delta, rel=0.35)
     centred = 1 if make.keywords.get("leaf") != "vector" else 2
     assert np.abs(model.model_.values).max() <= centred * 0.5 * max_delta
+
+
+# --- with the rest of the library ---------------------------------------------------------------
+
+
+@every_logistic
+@pytest.mark.parametrize("calibration", ["temperature", "vector"])
+def test_calibration_keeps_log_odds_monotone(make, calibration):
+    X, y = random_table(12, 300, 3, 0.1)
+    model = make(monotonic_cst={0: {1: 1}, 1: {2: -1, 0: 1}}, calibration=calibration)
+    model.fit(X[:200], y[:200], X_val=X[200:], y_val=y[200:])
+    first, second = (scores_along(model, X, column, 0) for column in (0, 1))
+    for j in (0, 2):
+        assert_rises(first, 1, j, 1)
+    assert_rises(second, 2, 1, -1)
+    assert_rises(second, 0, 1, 1)
+
+
+@every_logistic
+def test_sparse_matrices_draw_and_constrain_as_dense_ones(make):
+    X, y = random_table(13, 200, 3, 0.0)
+    X[np.random.default_rng(0).random(X.shape) < 0.7] = 0.0
+    make = everything(make, 3, categorical_features=None)
+    dense, of_scipy = make().fit(X, y), make().fit(scipy.sparse.csr_array(X), y)
+    assert_same_model(of_scipy.model_, dense.model_)
+
+
+@every_logistic
+def test_saved_constraints_come_back(make, tmp_path):
+    X, y = random_table(14, 150, 3, 0.1)
+    model = everything(make, 3, warm_start=True)()
+    model.set_params(monotonic_cst={0: {(0, 1): 1}, 1: {np.int64(2): -1}}).fit(X, y)
+    model.save(tmp_path / "model.edgewise")
+    loaded = edgewise.load(tmp_path / "model.edgewise")
+    for one in (model, loaded):
+        one.set_params(n_estimators=9).fit(X, y)
+    assert_same_model(loaded.model_, model.model_)
+
+
+@every_logistic
+def test_soft_labels_that_are_hard_are_labels(make):
+    X, y = random_table(15, 150, 3, 0.1)
+    make = partial(make, l2_regularization=2.0, min_gain=0.1, subsample=0.7, random_state=0)
+    hard, soft = make().fit(X, y), make().fit(X, np.eye(3)[y])
+    np.testing.assert_allclose(soft.predict_proba(X), hard.predict_proba(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS.keys())
+def test_columns_of_very_many_categories_keep_to_themselves(make):
+    rng = np.random.default_rng(16)
+    X = np.column_stack([rng.integers(2000, size=4000), rng.normal(size=(4000, 2)).round(1)])
+    y = np.where(X[:, 0] % 7 < 3, 2, X[:, 1] > 1.5)
+    model = make(categorical_features=[0], interaction_cst="no_interactions", n_estimators=3)
+    model.fit(X, y)
+    assert all(len(path) <= 1 for path in paths(model.model_))
+    assert frozenset({0}) in paths(model.model_)
