@@ -271,5 +271,6 @@ NB_MODULE(_core, m) {
       "data"_a, "rows"_a, "stats"_a, "naive"_a);
 
   bind_votes(m);
+  bind_blocks(m);
   bind_lab(m);
 }

@@ -77,6 +77,7 @@ inline std::vector<Moves> moves_of(const std::vector<Tree*>& trees) {
 }
 
 void bind_votes(nb::module_& m);
+void bind_blocks(nb::module_& m);
 void bind_lab(nb::module_& m);
 
 }  // namespace edgewise::bindings

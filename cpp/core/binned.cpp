@@ -114,6 +114,21 @@ BinnedData::BinnedData(const Matrix& x, Cuts fitted, const Team& team)
   lay_out(*this);
   blocks = cut_into_blocks(*this);
   encode(*this, x, team);
+  list(team);
+}
+
+BinnedData::BinnedData(std::vector<Code> bins, std::size_t n, Cuts fitted, const Team& team)
+    : n_rows(n),
+      n_features(static_cast<int>(fitted.of_feature.size())),
+      cuts(std::move(fitted)),
+      columns(std::move(bins)) {
+  lay_out(*this);
+  blocks = cut_into_blocks(*this);
+  list(team);
+}
+
+// Lays the bins out for histograms.
+void BinnedData::list(const Team& team) {
   const double unusual = find_usual(*this, team);
   // Places of entries must fit 32 bits.
   sparse = unusual < kSparseBelow && unusual * static_cast<double>(n_rows) * n_features < 0x1p32;

@@ -42,6 +42,9 @@ struct BinnedData {
 
   BinnedData(const Matrix& x, Cuts cuts, const Team& team);
 
+  // From the bins themselves, (n_features, n_rows).
+  BinnedData(std::vector<Code> columns, std::size_t n_rows, Cuts cuts, const Team& team);
+
   std::uint32_t n_places() const { return offset.back(); }
   int n_value_bins(int f) const { return cuts.n_value_bins(static_cast<std::size_t>(f)); }
   bool is_categorical(int f) const { return cuts.categorical[static_cast<std::size_t>(f)]; }
@@ -52,6 +55,9 @@ struct BinnedData {
   const Code* column(int f) const { return &columns[static_cast<std::size_t>(f) * n_rows]; }
   Code code(Row row, int f) const { return column(f)[row]; }
   std::size_t bytes() const;
+
+ private:
+  void list(const Team& team);
 };
 
 }  // namespace edgewise

@@ -31,4 +31,14 @@ std::vector<Tree> grow_class_trees(const BinnedData& data, const Posterior& post
 
 inline constexpr double kLeafClip = 5.0;
 
+struct Derivatives {
+  double g = 0.0, h = 0.0;
+};
+
+// The clipped step of a leaf from exact sums of g and h, which have `unit` units per 1.0.
+double newton_step(std::int64_t g, std::int64_t h, Derivatives unit, double factor);
+
+// Says what the leaves of a tree for a target move.
+void move_by_steps(Tree& tree, Target target, const std::vector<double>& steps, double shrinkage);
+
 }  // namespace edgewise

@@ -32,11 +32,6 @@ struct Workspace {
   }
 };
 
-EDGEWISE_CLONES void pack_rows(const std::int32_t* g, const std::int32_t* h, std::size_t n,
-                               FixedPoint scale, Packed* stats) {
-  for (std::size_t i = 0; i < n; ++i) stats[i] = scale(g[i], h[i]);
-}
-
 void add_to(ClassSums& sums, const ClassSums& other) {
   for (std::size_t k = 0; k < sums.g.size(); ++k) {
     sums.g[k] += other.g[k];
@@ -49,6 +44,43 @@ double newton_step(std::int64_t g, std::int64_t h, double factor) {
   const double step = static_cast<double>(g) / static_cast<double>(std::max<std::int64_t>(h, 1));
   return std::clamp(factor * step, -kLeafClip, kLeafClip);
 }
+
+}  // namespace
+
+EDGEWISE_CLONES void pack_rows(const std::int32_t* g, const std::int32_t* h, std::size_t n,
+                               FixedPoint scale, Packed* stats) {
+  for (std::size_t i = 0; i < n; ++i) stats[i] = scale(g[i], h[i]);
+}
+
+void move_pairs(Tree& tree, const std::vector<Pair>& pairs, const std::vector<PairSums>& sums,
+                double shrinkage) {
+  tree.width = 2;
+  for (std::size_t j = 0; j < pairs.size(); ++j) {
+    const double value = shrinkage * newton_step(sums[j].g, sums[j].h, 1.0);
+    tree.classes.insert(tree.classes.end(), {pairs[j].r, pairs[j].s});
+    tree.values.insert(tree.values.end(), {value, -value});
+  }
+}
+
+void move_all(Tree& tree, int n_classes, const std::vector<PairSums>& sums, double shrinkage) {
+  const auto width = static_cast<std::size_t>(n_classes);
+  const double factor = static_cast<double>(n_classes - 1) / n_classes;
+  tree.width = n_classes;
+  tree.values.resize(sums.size());
+  for (std::size_t j = 0; j < sums.size(); j += width) {
+    double* values = &tree.values[j];
+    double mean = 0.0;
+    for (int k = 0; k < n_classes; ++k) {
+      const PairSums& sum = sums[j + static_cast<std::size_t>(k)];
+      tree.classes.push_back(k);
+      values[k] = shrinkage * newton_step(sum.g, sum.h, factor);
+      mean += values[k] / n_classes;
+    }
+    for (int k = 0; k < n_classes; ++k) values[k] -= mean;
+  }
+}
+
+namespace {
 
 template <class Bin>
 class PairTreeEvaluator {
@@ -221,7 +253,7 @@ class PairTreeEvaluator {
   }
 
   // Exact sums for leaf values take all rows in order, in a finer fixed point than the residuals'.
-  double leaf_unit() const { return sum_scale(posterior_.n_rows(), 4.0 * residuals_.largest()); }
+  double leaf_unit() const { return pair_leaf_unit(posterior_.n_rows(), residuals_.largest()); }
 
   // Adds f(row, sums of its leaf, unit of the row) over all rows; returns (n_leaves, width) sums.
   template <class F>
@@ -251,17 +283,9 @@ class PairTreeEvaluator {
     for (const auto& leaf : leaves) pair.push_back(leaf->state.pair);
     const auto sums = leaf_sums(tree, leaves.size(), 1, team,
                                 [&](Row row, std::uint16_t leaf, PairSums* sum, double unit) {
-                                  const double a = posterior_.residual(row, pair[leaf].r);
-                                  const double b = posterior_.residual(row, pair[leaf].s);
-                                  sum->g += to_integer((a - b) * unit);
-                                  sum->h += to_integer(pair_hessian(a, b) * unit);
+                                  add_pair(posterior_, row, pair[leaf], unit, *sum);
                                 });
-    tree.width = 2;
-    for (std::size_t j = 0; j < leaves.size(); ++j) {
-      const double value = shrinkage_ * newton_step(sums[j].g, sums[j].h, 1.0);
-      tree.classes.insert(tree.classes.end(), {pair[j].r, pair[j].s});
-      tree.values.insert(tree.values.end(), {value, -value});
-    }
+    move_pairs(tree, pair, sums, shrinkage_);
   }
 
   void vector_leaves(std::size_t n_leaves, Tree& tree, const Team& team) const {
@@ -269,27 +293,9 @@ class PairTreeEvaluator {
     const auto width = static_cast<std::size_t>(n_classes);
     const auto sums = leaf_sums(tree, n_leaves, width, team,
                                 [&](Row row, std::uint16_t, PairSums* sum, double unit) {
-                                  for (int k = 0; k < n_classes; ++k) {
-                                    const double residual = posterior_.residual(row, k);
-                                    const double size = std::abs(residual);
-                                    sum[k].g += to_integer(residual * unit);
-                                    sum[k].h += to_integer(size * (1.0 - size) * unit);
-                                  }
+                                  add_all(posterior_, row, unit, sum);
                                 });
-    const double factor = static_cast<double>(n_classes - 1) / n_classes;
-    tree.width = n_classes;
-    tree.values.resize(n_leaves * width);
-    for (std::size_t j = 0; j < n_leaves; ++j) {
-      double* values = &tree.values[j * width];
-      double mean = 0.0;
-      for (int k = 0; k < n_classes; ++k) {
-        const PairSums& sum = sums[j * width + static_cast<std::size_t>(k)];
-        tree.classes.push_back(k);
-        values[k] = shrinkage_ * newton_step(sum.g, sum.h, factor);
-        mean += values[k] / n_classes;
-      }
-      for (int k = 0; k < n_classes; ++k) values[k] -= mean;
-    }
+    move_all(tree, n_classes, sums, shrinkage_);
   }
 
   const BinnedData& data_;

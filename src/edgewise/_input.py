@@ -47,6 +47,14 @@ class Rows(NamedTuple):
             relevant = self.codes[:, np.newaxis] == np.arange(n_classes)
         return np.where(relevant, np.int8(1), np.int8(-1))
 
+    def engine(self, estimator: Any, start: Weights) -> Any:
+        """The state of a fit on these rows, with scores `start`."""
+        return estimator._engine(self, start)
+
+    def watchers(self) -> list[Any]:
+        """Those who look at every round because the rows are what they are: none here."""
+        return []
+
     def without_negligible(self) -> "Rows":
         """Drops rows lighter than 2^-23 of the heaviest: the resolution of the statistics."""
         if self.weights is None:
@@ -108,6 +116,12 @@ class Labelled(NamedTuple):
         return Rows(self.X, nothing, self.weights, self.y, self.costs)
 
 
+def is_dask(X: Any) -> bool:
+    """Whether X is a collection of Dask, which is not imported for that."""
+    kinds = {kind.__module__.split(".")[0] for kind in type(X).__mro__}
+    return not kinds.isdisjoint(("dask", "dask_expr"))
+
+
 def labelled(
     estimator: BaseEstimator,
     given: tuple[Any, Any, Any],
@@ -143,7 +157,7 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
     `is_categorical_`) and what values those have that are not numbers (`categories_`, by column).
     """
     if _frames.is_frame(X):
-        return _readable(_of_frame(estimator, X, reset=reset, learn=learn))
+        return readable(_of_frame(estimator, X, reset=reset, learn=learn))
     if not learn and isinstance(X, np.ndarray) and X.dtype.kind == "O" and _tables(estimator):
         validate_data(estimator, X, reset=False, skip_check_array=True)
         return _by_tables(estimator, X)
@@ -160,12 +174,12 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
         _declare(estimator, reset=reset)
     if _tables(estimator):
         return _by_tables(estimator, np.asarray(checked))
-    return _readable(np.asarray(checked))
+    return readable(np.asarray(checked))
 
 
 def _declare(estimator: BaseEstimator, *, reset: bool) -> None:
     """Tells the estimator of categorical columns where all columns hold numbers."""
-    estimator.is_categorical_ = _declared(estimator)
+    estimator.is_categorical_ = declared(estimator)
     estimator.categories_ = {} if reset else estimator.categories_
 
 
@@ -206,7 +220,7 @@ def _learn_categories(
 ) -> None:
     """`known` are the tables of the fit that is continued, if any."""
     by_type = np.array([part.is_categories for part in parts])
-    mask = by_type if _from_dtype(estimator) else _declared(estimator)
+    mask = by_type if _from_dtype(estimator) else declared(estimator)
     if mask is None:
         mask = np.zeros(len(parts), dtype=bool)
     undeclared = np.flatnonzero(by_type & ~mask)
@@ -228,7 +242,7 @@ def _from_dtype(estimator: BaseEstimator) -> bool:
     return isinstance(given, str) and given == "from_dtype"
 
 
-def _declared(estimator: BaseEstimator) -> Relevant | None:
+def declared(estimator: BaseEstimator) -> Relevant | None:
     """Which columns the estimator's parameter says are categorical, (d); None if it names none."""
     given = estimator.categorical_features
     if given is None or _from_dtype(estimator) or len(given) == 0:
@@ -277,7 +291,7 @@ def _wrong_columns(estimator: BaseEstimator, words: str, got: Any) -> InvalidPar
     )
 
 
-def _readable(X: Matrix) -> Matrix:
+def readable(X: Matrix) -> Matrix:
     if X.dtype.kind == "b":
         return X.view(np.uint8)
     if X.dtype.kind == "f" and X.dtype.itemsize < 4:
@@ -388,6 +402,12 @@ def classes_of(y: NDArray[Any]) -> NDArray[Any]:
         ) from None
 
 
+def distinct_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The distinct labels in sorted order, and the place of every label among them."""
+    labels = classes_of(y)
+    return labels, np.searchsorted(labels, y)
+
+
 def encode(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
     """The place of each label of `y` among `classes`; labels not among them are an error."""
     try:
@@ -424,6 +444,11 @@ def weights(
         )
     # A power of two, so that nothing is rounded; only ratios of weights matter.
     return np.ascontiguousarray(np.ldexp(w, -np.frexp(w.max())[1]), dtype=np.float64)
+
+
+def class_factors(class_weight: Any, classes: NDArray[Any]) -> Weights:
+    """The weight of each of the classes, from a dict, as scikit-learn reads it."""
+    return np.asarray(compute_sample_weight(class_weight, classes))
 
 
 def need_same_kind(y: NDArray[Any], *, multi_label: bool) -> None:
