@@ -2,8 +2,11 @@
 // them. No arithmetic here.
 #include "bindings.hpp"
 #include "core/block_class_trees.hpp"
+#include "core/block_hamming_tree.hpp"
 #include "core/block_pair_tree.hpp"
 #include "core/blocks.hpp"
+#include "core/edge.hpp"
+#include "core/label_weights.hpp"
 #include "core/row_sums.hpp"
 
 using namespace nb::literals;
@@ -12,6 +15,7 @@ namespace edgewise::bindings {
 namespace {
 
 using Targets = std::vector<std::pair<int, int>>;
+using InSigns = nb::ndarray<const std::int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using InCodes = nb::ndarray<const Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 std::vector<Target> targets_from(const Targets& pairs) {
@@ -53,6 +57,13 @@ struct StoredForest {
             view(left),       view(threshold),   view(missing_left), view(classes),
             view(values),     view(set_start),   view(set_values)};
   }
+};
+
+// Label weights of some rows, and the tree that grows on them.
+struct HammingPart {
+  const BinnedData& data;
+  HammingTreeBlock tree;
+  LabelWeights weights;
 };
 
 void bind_cuts(nb::module_& m) {
@@ -221,13 +232,17 @@ void bind_class_trees(nb::module_& m) {
           "__init__",
           [](ClassTreesDriver* self, const BinnedData& data, const GrowLimits& limits,
              const In<double>& scales) {
-            new (self) ClassTreesDriver(data, limits, scales_from(view(scales)));
+            auto of_targets = scales_from(view(scales));
+            const std::size_t n_trees = of_targets.size();
+            new (self) ClassTreesDriver(
+                data, limits, n_trees,
+                ClassHistograms(data, limits.min_samples_leaf, std::move(of_targets)));
           },
           "data"_a, "limits"_a, "scales"_a, nb::keep_alive<1, 2>())
       .def(
           "take_roots",
           [](ClassTreesDriver& d, const In<std::int64_t>& sums, const In<std::int32_t>& counts,
-             int n_threads) { d.take_roots(view(sums), view(counts), team_of(n_threads)); },
+             int n_threads) { d.take_roots({view(sums), view(counts)}, team_of(n_threads)); },
           "sums"_a, "counts"_a, "n_threads"_a, NoGil())
       .def("next",
            [](ClassTreesDriver& d) {
@@ -238,7 +253,7 @@ void bind_class_trees(nb::module_& m) {
       .def(
           "take",
           [](ClassTreesDriver& d, const In<std::int64_t>& sums, const In<std::int32_t>& counts,
-             int n_threads) { d.take(view(sums), view(counts), team_of(n_threads)); },
+             int n_threads) { d.take({view(sums), view(counts)}, team_of(n_threads)); },
           "sums"_a, "counts"_a, "n_threads"_a, NoGil())
       .def("finish", &ClassTreesDriver::finish);
 }
@@ -335,9 +350,159 @@ void bind_pair_tree(nb::module_& m) {
           nb::rv_policy::move);
 }
 
+void bind_hamming_tree(nb::module_& m) {
+  nb::class_<EdgeScale>(m, "EdgeScale")
+      .def(
+          "__init__",
+          [](EdgeScale* self, std::size_t n_rows, int n_classes, double fine, double sum,
+             double negligible) {
+            new (self) EdgeScale(edge_scale(n_rows, n_classes, fine, sum, negligible));
+          },
+          "n_rows"_a, "n_classes"_a, "fine"_a, "sum"_a, "negligible"_a)
+      .def_ro("fine", &EdgeScale::fine)
+      .def_ro("unit", &EdgeScale::unit)
+      .def("__getstate__",
+           [](const EdgeScale& s) { return nb::make_tuple(s.fine, s.unit, s.least); })
+      .def("__setstate__", [](EdgeScale& s, const nb::tuple& state) {
+        new (&s) EdgeScale{nb::cast<double>(state[0]), nb::cast<double>(state[1]),
+                           nb::cast<std::int64_t>(state[2])};
+      });
+  m.def("edge_fine_unit", &edge_fine_unit, "n_rows"_a, "n_classes"_a, "largest"_a);
+  m.def(
+      "set_edge_sums",
+      [](Tree& tree, std::size_t n_classes, double fine, const In<std::int64_t>& sums) {
+        set_edge_sums(tree, n_classes, fine, copy(sums));
+      },
+      "tree"_a, "n_classes"_a, "fine"_a, "sums"_a);
+
+  // Label weights of rows that are a part of the data.
+  nb::class_<HammingPart>(m, "HammingTreeBlock")
+      .def(
+          "__init__",
+          [](HammingPart* self, const BinnedData& data, const InSigns& signs,
+             const In<double>& positive, const In<double>& negative) {
+            new (self) HammingPart{
+                data, HammingTreeBlock(data),
+                LabelWeights(std::vector<std::int8_t>(signs.data(), signs.data() + signs.size()),
+                             view(positive), view(negative), signs.shape(1))};
+          },
+          "data"_a, "signs"_a, "positive"_a, "negative"_a, nb::keep_alive<1, 2>())
+      .def(
+          "add",
+          [](HammingPart& b, const std::vector<Tree*>& trees, int n_threads) {
+            b.weights.add_to_margins(moves_of(trees), team_of(n_threads));
+          },
+          "trees"_a, "n_threads"_a, NoGil())
+      .def(
+          "largest_log",
+          [](HammingPart& b, int n_threads) { return b.weights.largest_log(team_of(n_threads)); },
+          "n_threads"_a, NoGil())
+      .def(
+          "exponentials",
+          [](HammingPart& b, double shift, double unit, int n_threads) {
+            return b.weights.exponentials(shift, unit, team_of(n_threads));
+          },
+          "shift"_a, "unit"_a, "n_threads"_a, NoGil())
+      .def(
+          "settle",
+          [](HammingPart& b, double shift, double sum, int n_threads) {
+            b.weights.settle(shift, sum, team_of(n_threads));
+            return b.weights.log_risk();
+          },
+          "shift"_a, "sum"_a, "n_threads"_a, NoGil())
+      .def(
+          "sizes",
+          [](const HammingPart& b, double unit) {
+            const auto& w = b.weights.signed_weights();
+            return std::pair(largest(w.data(), w.size(), Team(1)),
+                             sum_of_sizes(w.data(), w.size(), unit));
+          },
+          "unit"_a, NoGil())
+      .def(
+          "hamming_sum",
+          [](const HammingPart& b, double unit, int n_threads) {
+            return b.weights.hamming_sum(unit, team_of(n_threads));
+          },
+          "unit"_a, "n_threads"_a, NoGil())
+      .def(
+          "vote_mass_sum",
+          [](const HammingPart& b, const In<double>& votes, double unit, int n_threads) {
+            return b.weights.vote_mass_sum(view(votes), unit, team_of(n_threads));
+          },
+          "votes"_a, "unit"_a, "n_threads"_a, NoGil())
+      .def(
+          "begin",
+          [](HammingPart& b, const EdgeScale& scale, int n_threads) {
+            std::vector<Lane> histogram;
+            {
+              nb::gil_scoped_release nogil;
+              histogram =
+                  b.tree.begin(b.weights.signed_weights().data(),
+                               static_cast<int>(b.weights.n_classes()), scale, team_of(n_threads));
+            }
+            return to_numpy(std::move(histogram));
+          },
+          "scale"_a, "n_threads"_a)
+      .def(
+          "expand",
+          [](HammingPart& b, const In<std::int64_t>& expansions, int n_threads) {
+            std::vector<Lane> histograms;
+            {
+              nb::gil_scoped_release nogil;
+              histograms = b.tree.expand(Expansion::from(view(expansions)), team_of(n_threads));
+            }
+            return to_numpy(std::move(histograms));
+          },
+          "expansions"_a, "n_threads"_a)
+      .def(
+          "leaf_sums",
+          [](const HammingPart& b, Tree& tree, double fine, int n_threads) {
+            std::vector<std::int64_t> sums;
+            {
+              nb::gil_scoped_release nogil;
+              const Team team = team_of(n_threads);
+              route_all(b.data, tree, team);
+              sums = edge_leaf_sums(b.weights.signed_weights().data(), b.weights.n_rows(),
+                                    b.weights.n_classes(), fine, tree, n_leaves(tree), team);
+            }
+            return to_numpy(std::move(sums));
+          },
+          "tree"_a, "fine"_a, "n_threads"_a);
+
+  nb::class_<HammingTreeDriver>(m, "HammingTreeDriver")
+      .def(
+          "__init__",
+          [](HammingTreeDriver* self, const BinnedData& data, const GrowLimits& limits,
+             int n_classes, double unit) {
+            new (self) HammingTreeDriver(data, limits, 1,
+                                         HammingHistograms(data, limits, n_classes, unit));
+          },
+          "data"_a, "limits"_a, "n_classes"_a, "unit"_a, nb::keep_alive<1, 2>())
+      .def(
+          "take_root",
+          [](HammingTreeDriver& d, const In<Lane>& histogram, int n_threads) {
+            d.take_roots(view(histogram), team_of(n_threads));
+          },
+          "histogram"_a, "n_threads"_a, NoGil())
+      .def("next",
+           [](HammingTreeDriver& d) {
+             std::vector<std::int64_t> numbers;
+             for (const Expansion& e : d.next()) e.append_to(numbers);
+             return to_numpy(std::move(numbers));
+           })
+      .def(
+          "take",
+          [](HammingTreeDriver& d, const In<Lane>& histograms, int n_threads) {
+            d.take(view(histograms), team_of(n_threads));
+          },
+          "histograms"_a, "n_threads"_a, NoGil())
+      .def("finish", [](HammingTreeDriver& d) { return std::move(d.finish()[0]); });
+}
+
 }  // namespace
 
 void bind_blocks(nb::module_& m) {
+  bind_hamming_tree(m);
   bind_cuts(m);
   bind_class_trees(m);
   bind_pair_tree(m);

@@ -43,10 +43,6 @@ void derive_all(const Posterior& posterior, Target target, Criterion criterion, 
                posterior.n_rows(), criterion);
 }
 
-std::size_t n_leaves(const Tree& tree) {
-  return static_cast<std::size_t>(std::count(tree.feature.begin(), tree.feature.end(), -1));
-}
-
 }  // namespace
 
 std::vector<double> numbers_of(const std::vector<ClassScale>& scales) {
@@ -217,122 +213,12 @@ std::vector<std::int64_t> ClassTreesBlock::leaf_sums(const std::vector<Target>& 
 
 // --- the one who grows --------------------------------------------------------------------------
 
-ClassTreesDriver::ClassTreesDriver(const BinnedData& data, const GrowLimits& limits,
-                                   const std::vector<ClassScale>& scales)
-    : data_(data), limits_(limits), scales_(scales), n_ids_(scales.size(), 1) {
-  for (std::size_t t = 0; t < scales.size(); ++t)
-    growths_.push_back(std::make_unique<Growth>(data.cuts, limits_));
-}
-
-ClassTreesDriver::~ClassTreesDriver() = default;
-
-void ClassTreesDriver::take_roots(std::span<const Packed> sums,
-                                  std::span<const std::int32_t> counts, const Team& team) {
-  const std::size_t size = data_.n_places();
-  team.each(growths_.size(), [&](std::size_t t, int) {
-    auto bins = bins_of(sums.subspan(t * size, size), counts.subspan(t * size, size));
-    auto& root = growths_[t]->plant(static_cast<std::size_t>(total_of(data_, bins).n()));
-    if (scales_[t].packed.g == 0.0) return;
-    root.state = {std::move(bins), limits_.allowed(data_.n_features)};
-    search(t, root);
-  });
-}
-
-void ClassTreesDriver::search(std::size_t tree, Growth::Node& node) const {
-  if (!growths_[tree]->may_split(node)) return;
+void ClassHistograms::search(std::size_t tree, Twig<State>& node, const Team&) const {
   const FixedPoint& scale = scales_[tree].packed;
-  auto& s = node.state;
-  node.split = find_split(data_, s.histogram.data(), total_of(data_, s.histogram),
-                          limits_.min_samples_leaf, scale.h / (scale.g * scale.g), s.active);
-  if (!node.split.found()) s.histogram = {};
-}
-
-std::vector<Expansion> ClassTreesDriver::next() {
-  std::vector<Expansion> expansions;
-  asked_.clear();
-  for (std::size_t t = 0; t < growths_.size(); ++t) {
-    bool done = growths_[t]->settle();
-    while (!done) {
-      bool asks = false;
-      for (auto* node : growths_[t]->next()) {
-        Expansion e;
-        e.tree = static_cast<int>(t);
-        if (expand(t, *node, e)) {
-          expansions.push_back(e);
-          asks = true;
-        }
-      }
-      done = growths_[t]->settle();
-      if (asks) break;
-    }
-  }
-  return expansions;
-}
-
-// Parts a node; what the two sides hold is known from its histogram. Returns whether the blocks
-// have to be asked for the children's histograms.
-bool ClassTreesDriver::expand(std::size_t tree, Growth::Node& node, Expansion& expansion) {
-  Growth& growth = *growths_[tree];
-  Split& split = node.split;
-  const CountedBin* places =
-      node.state.histogram.data() + data_.offset[static_cast<std::size_t>(split.feature)];
-  const int missing = data_.n_value_bins(split.feature);
-  std::size_t n_left = 0, n_missing = 0;
-  for (int b = 0; b < data_.n_bins(split.feature); ++b) {
-    const auto n = static_cast<std::size_t>(places[b].n());
-    const bool left = split.categorical ? split.left.contains(b)
-                      : b == missing    ? split.missing_left
-                                        : b <= split.bin;
-    n_left += left ? n : 0;
-    n_missing += b == missing ? n : 0;
-  }
-  std::size_t n_right = node.n_rows - n_left;
-  if (split.categorical) {
-    if (turns(data_, split, n_left, n_right)) {
-      std::swap(split.left, split.right);
-      std::swap(n_left, n_right);
-    }
-  } else if (n_missing == 0) {
-    split.missing_left = 2 * n_left >= node.n_rows;
-  }
-  growth.part(node, n_left, n_right);
-  const bool search =
-      node.search && (growth.may_split(*node.left) || growth.may_split(*node.right));
-  if (!search) {
-    node.state.histogram = {};
-    return false;
-  }
-  node.waiting = 1;
-  node.left->id = n_ids_[tree], node.right->id = n_ids_[tree] + 1;
-  n_ids_[tree] += 2;
-  expansion.node = node.id;
-  expansion.split = split;
-  expansion.build = n_left <= n_right ? Build::left : Build::right;
-  asked_.push_back({tree, &node, n_left <= n_right});
-  return true;
-}
-
-void ClassTreesDriver::take(std::span<const Packed> sums, std::span<const std::int32_t> counts,
-                            const Team& team) {
-  const std::size_t size = data_.n_places();
-  team.each(asked_.size(), [&](std::size_t i, int) {
-    const auto [tree, node, build_left] = asked_[i];
-    auto* small = build_left ? node->left.get() : node->right.get();
-    auto* large = build_left ? node->right.get() : node->left.get();
-    small->state = {bins_of(sums.subspan(i * size, size), counts.subspan(i * size, size)),
-                    node->state.active};
-    large->state = {std::move(node->state.histogram), std::move(node->state.active)};
-    for (std::size_t b = 0; b < size; ++b) large->state.histogram[b] -= small->state.histogram[b];
-    search(tree, *small);
-    search(tree, *large);
-    node->waiting = 0;
-  });
-}
-
-std::vector<Tree> ClassTreesDriver::finish() {
-  std::vector<Tree> trees;
-  for (auto& growth : growths_) trees.push_back(growth->finish());
-  return trees;
+  if (scale.g == 0.0) return;
+  State& s = node.state;
+  node.split = find_split(data_, s.histogram.data(), total_of(data_, s.histogram), min_samples_,
+                          scale.h / (scale.g * scale.g), s.active);
 }
 
 void set_class_leaves(std::vector<Tree*> trees, const std::vector<Target>& targets,

@@ -13,7 +13,7 @@
 
 #include "blocks.hpp"
 #include "class_trees.hpp"
-#include "frontier.hpp"
+#include "level_driver.hpp"
 #include "posterior.hpp"
 
 namespace edgewise {
@@ -73,49 +73,45 @@ class ClassTreesBlock {
   std::vector<Growing> trees_;
 };
 
-// Grows the trees of a round from the blocks' sums. `data` has the cuts and no rows.
-class ClassTreesDriver {
+// What the driver of class trees knows of histograms.
+class ClassHistograms {
  public:
-  ClassTreesDriver(const BinnedData& data, const GrowLimits& limits,
-                   const std::vector<ClassScale>& scales);
-  ~ClassTreesDriver();
-  ClassTreesDriver(const ClassTreesDriver&) = delete;
-  ClassTreesDriver& operator=(const ClassTreesDriver&) = delete;
-
-  // The roots' histograms, (n_targets, n_places).
-  void take_roots(std::span<const Packed> sums, std::span<const std::int32_t> counts,
-                  const Team& team);
-
-  // Nodes to expand; empty when all trees are done.
-  std::vector<Expansion> next();
-
-  // The histograms of the children asked for, in the order of the request.
-  void take(std::span<const Packed> sums, std::span<const std::int32_t> counts, const Team& team);
-
-  // The trees, without values of leaves.
-  std::vector<Tree> finish();
-
- private:
   struct State {
     std::vector<CountedBin> histogram;
     std::vector<int> active;  // features not constant in the node
   };
-  using Growth = Frontier<State>;
-  struct Asked {
-    std::size_t tree;
-    Growth::Node* node;
-    bool build_left;
+  struct Sums {  // (n_nodes, n_places)
+    std::span<const Packed> sums;
+    std::span<const std::int32_t> counts;
   };
-  void search(std::size_t tree, Growth::Node& node) const;
-  bool expand(std::size_t tree, Growth::Node& node, Expansion& expansion);
 
+  // `data` has the cuts and no rows.
+  ClassHistograms(const BinnedData& data, int min_samples, std::vector<ClassScale> scales)
+      : data_(data), min_samples_(min_samples), scales_(std::move(scales)) {}
+
+  State read(const Sums& sums, std::size_t i) const {
+    const std::size_t size = data_.n_places();
+    return {bins_of(sums.sums.subspan(i * size, size), sums.counts.subspan(i * size, size)), {}};
+  }
+  void subtract(State& a, const State& b) const {
+    for (std::size_t p = 0; p < a.histogram.size(); ++p) a.histogram[p] -= b.histogram[p];
+  }
+  std::size_t n_rows(const State& s) const {
+    return static_cast<std::size_t>(total_of(data_, s.histogram).n());
+  }
+  std::size_t count(const State& s, std::size_t place) const {
+    return static_cast<std::size_t>(s.histogram[place].n());
+  }
+  void search(std::size_t tree, Twig<State>& node, const Team& team) const;
+
+ private:
   const BinnedData& data_;
-  GrowLimits limits_;
+  int min_samples_;
   std::vector<ClassScale> scales_;
-  std::vector<std::unique_ptr<Growth>> growths_;
-  std::vector<int> n_ids_;  // nodes of each tree known to the blocks
-  std::vector<Asked> asked_;
 };
+
+// Grows the trees of a round.
+using ClassTreesDriver = LevelDriver<ClassHistograms>;
 
 // Gives the leaves of all trees their values from sums (leaves of all trees, 2).
 void set_class_leaves(std::vector<Tree*> trees, const std::vector<Target>& targets,

@@ -10,10 +10,6 @@
 namespace edgewise {
 namespace {
 
-std::size_t n_leaves(const Tree& tree) {
-  return static_cast<std::size_t>(std::count(tree.feature.begin(), tree.feature.end(), -1));
-}
-
 std::pair<int, int> ordered(int r, int s) { return {std::min(r, s), std::max(r, s)}; }
 
 }  // namespace

@@ -134,6 +134,10 @@ std::vector<Tree> binned_trees(const Cuts& cuts, const ForestArrays& a) {
   return trees;
 }
 
+std::size_t n_leaves(const Tree& tree) {
+  return static_cast<std::size_t>(std::count(tree.feature.begin(), tree.feature.end(), -1));
+}
+
 void route_all(const BinnedData& data, Tree& tree, const Team& team) {
   constexpr std::size_t kGrain = 1 << 13;
   tree.leaf_of_row.resize(data.n_rows);

@@ -73,6 +73,8 @@ class RowRanges {
 // The trees of a stored model on the bins of a block; thresholds must be cuts of the block.
 std::vector<Tree> binned_trees(const Cuts& cuts, const ForestArrays& forest);
 
+std::size_t n_leaves(const Tree& tree);
+
 // Finds the leaves of all rows; sets tree.leaf_of_row.
 void route_all(const BinnedData& data, Tree& tree, const Team& team);
 

@@ -1,5 +1,6 @@
 """Fits on parts of the data by the reference backend, and comparisons of models."""
 
+import importlib
 import time
 
 import numpy as np
@@ -58,6 +59,12 @@ def fit_blocks(
     )
     backend.close()
     return estimator
+
+
+def fit_inside(estimator, X, y):
+    """To be run as a task of a worker."""
+    da = importlib.import_module("dask.array")
+    return clone(estimator).fit(da.from_array(X, chunks=(300, -1)), da.from_array(y, chunks=300))
 
 
 def assert_same_fit(one, other):

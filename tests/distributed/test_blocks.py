@@ -31,6 +31,10 @@ ESTIMATORS = {
     "aoso_small_leaves": edgewise.AOSOLogitBoostClassifier(
         min_samples_leaf=1, max_leaf_nodes=40, **FEW
     ),
+    "mh_tree": edgewise.AdaBoostMHClassifier(n_estimators=8),
+    "mh_stump": edgewise.AdaBoostMHClassifier(
+        base="stump", votes="ternary", initial_weights="uniform", n_estimators=8
+    ),
 }
 
 

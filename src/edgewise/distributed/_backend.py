@@ -35,10 +35,6 @@ class Backend(Protocol):
     @property
     def n_workers(self) -> int: ...
 
-    @property
-    def bytes_moved(self) -> int:
-        """Brought here and sent out so far."""
-
 
 class LocalBackend:
     """Threads of this process; a handle is the part itself."""
@@ -46,7 +42,6 @@ class LocalBackend:
     def __init__(self, n_threads: int = 1) -> None:
         self._pool = ThreadPoolExecutor(n_threads)
         self.n_workers = n_threads
-        self.bytes_moved = 0
 
     def map(self, function: Callable[..., Any], parts: Sequence[Any], *args: Any) -> list[Any]:
         return list(self._pool.map(lambda part: function(part, *args), parts))

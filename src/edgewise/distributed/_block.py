@@ -9,7 +9,8 @@ lost costs the work of its blocks and nothing else.
 """
 
 import threading
-from dataclasses import dataclass, field
+import time
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ class Answer:
     sums: list[Array] = field(default_factory=list)
     peaks: list[Array] = field(default_factory=list)
     stale: int = 0  # blocks that need the model
+    seconds: float = 0.0  # of work, the longest of those who work side by side
 
     @property
     def n_bytes(self) -> int:
@@ -42,6 +44,7 @@ def add_answers(a: Answer, b: Answer) -> Answer:
     return Answer(
         [x + y for x, y in zip(a.sums, b.sums, strict=True)],
         [np.maximum(x, y) for x, y in zip(a.peaks, b.peaks, strict=True)],
+        seconds=max(a.seconds, b.seconds),
     )
 
 
@@ -121,8 +124,9 @@ class Block:
             state = self._state_for(question)
             if state is None:
                 return Answer(stale=1)
+            begin = time.perf_counter()
             try:
-                return state.follow(question)
+                return replace(state.follow(question), seconds=time.perf_counter() - begin)
             except BaseException:
                 self._state = None  # half a step may have been done
                 raise

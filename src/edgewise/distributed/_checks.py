@@ -12,7 +12,8 @@ LOGISTIC = (
     "ABCLogitBoostClassifier",
     "AOSOLogitBoostClassifier",
 )
-SUPPORTED = (*LOGISTIC,)
+VOTING = "AdaBoostMHClassifier"
+SUPPORTED = (*LOGISTIC, VOTING)
 
 
 def need_supported(estimator: Any) -> None:
@@ -22,12 +23,21 @@ def need_supported(estimator: Any) -> None:
             f"{type(estimator).__name__} cannot be fitted on Dask collections. Those that can are "
             f"{', '.join(SUPPORTED)}; or bring the data into this process with .compute()."
         )
+    if name == VOTING and estimator.base not in ("hamming_tree", "stump"):
+        raise InvalidParameterError(
+            f"The 'base' parameter of {name} must be 'hamming_tree' or 'stump' on Dask "
+            f"collections. Got {estimator.base!r}."
+        )
     if estimator.early_stopping is True:
         raise InvalidParameterError(
             "early_stopping=True holds rows out, which Dask collections have no order for: give "
             "X_val and y_val, with early_stopping='auto'."
         )
     _need_defaults(estimator)
+
+
+def is_voting(estimator: Any) -> bool:
+    return any(c.__name__ == VOTING for c in type(estimator).__mro__)
 
 
 # Parameters that are not known to the blocks, with their defaults.

@@ -1,5 +1,15 @@
-"""Dask: its collections as parts, its futures as handles. No network code but Dask's own."""
+"""Dask: its collections as parts, its futures as handles. No network code but Dask's own.
 
+Blocks are asked in one of two ways, with the same answer:
+
+- by tasks, whose results are added up as a tree: the way that works whatever happens, since Dask
+  computes a block again that was lost;
+- directly, where answers are small: one message to the workers that hold the blocks (the way of
+  ``Client.run``), which add up their own. A trip then takes 2 ms instead of 15. Whenever anything
+  is not as expected (a block has moved, a worker is gone), the trip is made by tasks.
+"""
+
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -14,12 +24,13 @@ from ._facts import Raw
 from ._settings import WorkersLostError
 
 FAN_IN = 8  # answers added up in one task, or here
+DIRECT = 32 << 20  # bytes of all answers up to which blocks are asked directly
 
 try:
     import dask
     import dask.array as da
-    from dask.delayed import delayed
-    from distributed import Client, default_client, get_client
+    from dask.delayed import Delayed, delayed
+    from distributed import Client, default_client, get_client, get_worker, rejoin, secede
     from distributed.client import FutureCancelledError
 except ImportError as error:  # pragma: no cover - depends on what is installed
     raise ImportError(
@@ -132,9 +143,14 @@ class DaskBackend:
     """Futures of the current client."""
 
     def __init__(self, patience: float) -> None:
+        self._in_task = _in_task()
+        if self._in_task:
+            secede()  # a task that waits for others must not hold a thread of its worker
         self._client: Client = _client()
         self._watch = _Watch(self._client, patience)
-        self.bytes_moved = 0
+        self._places: dict[str, list[str]] = {}  # by worker: the keys of the parts it holds
+        self._answer_bytes = 0  # of the last answer
+        self.n_direct = 0  # trips
 
     @property
     def n_workers(self) -> int:
@@ -150,18 +166,58 @@ class DaskBackend:
         *args: Any,
         add: Callable[[Any, Any], Any],
     ) -> Any:
+        answers = self._direct(function, parts, args, add) or self._by_tasks(
+            function, parts, args, add
+        )
+        sizes = [getattr(answer, "n_bytes", 0) for answer in answers]
+        self._answer_bytes = max(sizes)
+        return reduce(add, answers)
+
+    def _by_tasks(
+        self, function: Any, parts: Sequence[Any], args: tuple[Any, ...], add: Any
+    ) -> list[Any]:
         futures = self._futures(function, parts, args)
         while len(futures) > FAN_IN:
             groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
             futures = self._client.map(_add_all, groups, add=add, pure=False)
-        answers = self._gather(futures)
-        self.bytes_moved += sum(getattr(answer, "n_bytes", 0) for answer in answers)
-        return reduce(add, answers)
+        return self._gather(futures)
+
+    def _direct(
+        self, function: Any, parts: Sequence[Any], args: tuple[Any, ...], add: Any
+    ) -> list[Any]:
+        """The answers of the workers that hold the parts; none if that does not work out."""
+        if isinstance(parts[0], Delayed):
+            return []
+        places = self._places or self._find(parts)
+        if not places or len(places) * self._answer_bytes > DIRECT:
+            return []
+        self._places = {}  # until it has worked
+        try:
+            answers = self._client.run(
+                _answer_here, places, function, args, add, workers=list(places), on_error="ignore"
+            )
+        except (OSError, ValueError):  # a worker is gone
+            return []
+        if len(answers) < len(places) or any(answer is None for answer in answers.values()):
+            return []
+        self._places = places
+        self.n_direct += 1
+        return list(answers.values())
+
+    def _find(self, parts: Sequence[Any]) -> dict[str, list[str]]:
+        """A worker for every part; nothing if some part is nowhere."""
+        places: dict[str, list[str]] = {}
+        holders = self._client.who_has(parts)
+        for part in parts:
+            if not holders.get(part.key):
+                return {}
+            places.setdefault(holders[part.key][0], []).append(part.key)
+        return places
 
     def _futures(
         self, function: Callable[..., Any], parts: Sequence[Any], args: tuple[Any, ...]
     ) -> list[Any]:
-        if isinstance(parts[0], delayed_type()):
+        if isinstance(parts[0], Delayed):
             tasks = [delayed(function, pure=False)(part, *args) for part in parts]
             return list(self._client.compute(tasks))
         return list(self._client.map(_Bound(function, args), parts, pure=False))
@@ -181,6 +237,27 @@ class DaskBackend:
 
     def close(self) -> None:
         self._watch.close()
+        if self._in_task:
+            rejoin()
+
+
+async def _answer_here(
+    places: dict[str, list[str]], function: Any, args: tuple[Any, ...], add: Any, dask_worker: Any
+) -> Any:
+    """On a worker: the sum over the parts it holds; None if one is not there. Its task threads do
+    the work."""
+    keys = places[dask_worker.address]
+    if not all(key in dask_worker.data for key in keys):
+        return None
+    loop, threads = asyncio.get_running_loop(), dask_worker.executors["default"]
+    work = [
+        loop.run_in_executor(threads, _Bound(function, args), dask_worker.data[key]) for key in keys
+    ]
+    begin = time.perf_counter()
+    answer = reduce(add, await asyncio.gather(*work))
+    if hasattr(answer, "seconds"):
+        answer.seconds = time.perf_counter() - begin
+    return answer
 
 
 class _Bound:
@@ -195,21 +272,21 @@ class _Bound:
         return self._function(part, *self._args)
 
 
-def delayed_type() -> type:
-    return type(delayed(None))
-
-
 def _add_all(answers: list[Any], add: Callable[[Any, Any], Any]) -> Any:
     return reduce(add, answers)
 
 
+def _in_task() -> bool:
+    try:
+        get_worker()
+    except ValueError:
+        return False
+    return True
+
+
 def _client() -> Client:
     try:
-        return get_client()  # also inside a task
-    except ValueError:
-        pass
-    try:
-        return default_client()
+        return get_client() if _in_task() else default_client()
     except ValueError:
         raise EdgewiseError(
             "Dask collections are fitted on the workers of a dask.distributed client, and there "

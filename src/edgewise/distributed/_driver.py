@@ -1,7 +1,9 @@
 """The one who drives the blocks: trips, the log of the round, and the model to replay."""
 
+import time
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,22 @@ from .._grower import Tree
 from .._model import Model, ModelBuilder
 from ._backend import Backend
 from ._block import Answer, Array, Question, Setting, State, Step, add_answers, ask
+
+
+@dataclass
+class Traffic:
+    """What a fit's trips to the blocks have cost so far."""
+
+    trips: int = 0
+    seconds: float = 0.0  # of waiting for answers
+    working: float = 0.0  # seconds of these that the blocks worked
+    bytes: int = 0  # of answers
+
+    def note(self, seconds: float, answer: Answer) -> None:
+        self.trips += 1
+        self.seconds += seconds
+        self.working += answer.seconds
+        self.bytes += answer.n_bytes
 
 
 class Driver:
@@ -33,7 +51,7 @@ class Driver:
         self.n_threads = n_threads  # of this process
         self.n_rows: int = options["n_total"]
         self.data = _core.bin_rows(np.empty((0, n_features)), cuts, 1)  # the cuts, and no rows
-        self.n_trips = 0
+        self.traffic = Traffic()
         self._backend = backend
         self._blocks = blocks
         self._setting = Setting(uuid.uuid4().hex, kind, options)
@@ -57,7 +75,6 @@ class Driver:
             self._log.append(step)
         else:
             self.note(step)
-        self.n_trips += 1
         answer = self._ask(None)
         while answer.stale:
             answer = self._ask(self._model())
@@ -65,7 +82,9 @@ class Driver:
 
     def _ask(self, model: dict[str, Array] | None) -> Answer:
         question = Question(self._setting, self._m, self._log, model)
+        begin = time.perf_counter()
         answer: Answer = self._backend.sum(ask, self._blocks, question, add=add_answers)
+        self.traffic.note(time.perf_counter() - begin, answer)
         return answer
 
     def begin_round_after(self, trees: list[Tree], step: Step) -> None:

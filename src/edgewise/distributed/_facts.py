@@ -144,13 +144,14 @@ class Weighed:
     summary: _core.Summary
 
 
-def second_look(raw: Raw, recipe: Recipe) -> Weighed:
+def second_look(raw: Raw, recipe: Recipe, weighted_cuts: bool) -> Weighed:
     X, codes, w = recipe.rows(raw)
     assert w is not None
     class_sums = [exact_sum(w[codes == k]) for k in range(len(recipe.classes))]
     heavy = w >= recipe.largest * LIGHTEST
     w = np.ascontiguousarray(w[heavy])
-    return Weighed(len(w), class_sums, exact_sum(w), _core.Summary(X[heavy], w, recipe.largest, 1))
+    summary = _core.Summary(X[heavy], w if weighted_cuts else None, recipe.largest, 1)
+    return Weighed(len(w), class_sums, exact_sum(w), summary)
 
 
 def add_weighed(a: Weighed, b: Weighed) -> Weighed:

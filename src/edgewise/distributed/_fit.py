@@ -12,7 +12,7 @@ from . import _dask
 from ._backend import Backend
 from ._checkpoint import Checkpoints, resumed
 from ._checks import need_supported
-from ._progress import Traffic
+from ._progress import Teller
 from ._rows import gather_rows
 from ._settings import Settings, current
 
@@ -57,9 +57,9 @@ def fit_parts(
         estimator.warm_start and hasattr(estimator, "model_")
     )
     checkpoints = Checkpoints(estimator, chosen)
-    traffic = Traffic(estimator, backend)
+    teller = Teller(estimator, backend, chosen)
     rows, classes = gather_rows(
-        estimator, backend, parts, weighted=weighted, watchers=[checkpoints, traffic]
+        estimator, backend, parts, weighted=weighted, watchers=[checkpoints, teller]
     )
     try:
         if continues:

@@ -217,7 +217,7 @@ class LogisticEngine(Driver):
 
     def _keep(self, trees: list[Tree]) -> list[Tree]:
         self._grown = trees
-        self.note(("values", [_leaves_of(tree) for tree in trees]))
+        self.note(("values", [leaves_of(tree) for tree in trees]))
         self._foreseen = None
         return trees
 
@@ -226,7 +226,8 @@ class LogisticEngine(Driver):
         return [next(i for i, own in enumerate(self._grown) if own is tree) for tree in trees]
 
 
-def _leaves_of(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+def leaves_of(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Values and classes, (n_leaves, width)."""
     return tree.values.reshape(-1, tree.width), tree.classes.reshape(-1, tree.width)
 
 

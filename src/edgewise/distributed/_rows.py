@@ -13,8 +13,10 @@ from .._input import Weights
 from .._loop import Watcher
 from .._model import Scores
 from .._threads import n_threads
+from .._vote_grower import MANY_ROWS, NEGLIGIBLE
 from ._backend import Backend
 from ._block import Answer, Array, Block, add_answers
+from ._checks import is_voting
 from ._exact import rounded
 from ._facts import (
     Look,
@@ -27,6 +29,8 @@ from ._facts import (
     second_look,
 )
 from ._logistic import LogisticEngine, LogisticState
+from ._mh import MHState, RemoteMHEngine, initial_facts, log_odds
+from ._progress import Teller
 
 
 class Shape(NamedTuple):
@@ -54,6 +58,7 @@ class RemoteRows:
         shape: tuple[int, int],
         class_sums: Weights,
         largest_weight: float | None,
+        weight_sum: float,
         watchers: list[Watcher],
     ) -> None:
         self.X = Shape(shape)
@@ -61,9 +66,9 @@ class RemoteRows:
         self.blocks = blocks
         self.cuts = cuts
         self.largest_weight = largest_weight  # None: rows have no weights
+        self.weight_sum = weight_sum
         self._class_sums = class_sums
         self._watchers = watchers
-        self.driver: Any = None
 
     def class_weights(self, n_classes: int) -> Weights:
         return self._class_sums
@@ -76,8 +81,12 @@ class RemoteRows:
 
     def engine(self, estimator: Any, start: Scores) -> Any:
         """The state of a fit on these rows."""
-        self.driver = _logistic_engine(self, estimator, start)
-        return self.driver
+        make = _mh_engine if is_voting(estimator) else _logistic_engine
+        engine = make(self, estimator, start)
+        for watcher in self._watchers:
+            if isinstance(watcher, Teller):
+                watcher.traffic = engine.traffic
+        return engine
 
 
 def _logistic_engine(rows: RemoteRows, estimator: Any, start: Scores) -> LogisticEngine:
@@ -104,6 +113,37 @@ def _logistic_engine(rows: RemoteRows, estimator: Any, start: Scores) -> Logisti
         limits=limits,
         n_threads=n_threads(estimator.n_jobs, d * 256 * n_classes),
         total_weight=_total_weight(rows),
+    )
+
+
+def _mh_engine(rows: RemoteRows, estimator: Any, start: Scores) -> RemoteMHEngine:
+    n, d = rows.X.shape
+    n_classes = len(start)
+    leaves = estimator._leaf_limit(n, n_classes)
+    negligible = NEGLIGIBLE if n >= MANY_ROWS else 0.0
+    limits = _core.GrowLimits(
+        leaves, estimator.max_depth or 0, estimator.min_samples_leaf, negligible=negligible
+    )
+    options = {
+        "start": np.ascontiguousarray(start),
+        "n_total": n,
+        "weight_sum": rows.weight_sum,
+        "initial": estimator.initial_weights,
+        "negligible": negligible,
+        "n_threads": 1,
+    }
+    facts = rows.backend.sum(initial_facts, rows.blocks, n_classes, options, add=add_answers)
+    estimator._log_odds = log_odds(facts)
+    return RemoteMHEngine(
+        rows.backend,
+        rows.blocks,
+        MHState,
+        options,
+        cuts=rows.cuts,
+        n_features=d,
+        limits=limits,
+        n_threads=n_threads(estimator.n_jobs, d * 256 * n_classes),
+        heaviest=float(facts.peaks[0][0]),
     )
 
 
@@ -135,16 +175,19 @@ def gather_rows(
 ) -> tuple[RemoteRows, NDArray[Any]]:
     """Rows and classes from handles of raw parts; the estimator learns of its columns."""
     weighted = weighted or estimator.class_weight is not None
+    votes = is_voting(estimator)  # whose cuts do not depend on weights
     look: Look = backend.sum(first_look, parts, not weighted, add=add_looks)
     need_rows(look, estimator)
     recipe = _recipe(look, estimator, weighted=weighted)
     _input.need_two_classes(recipe.classes, type(estimator).__name__)
     categorical = _input.columns_of(estimator.is_categorical_)
     n, summary, sums, largest = int(look.counts.sum()), look.summary, look.counts, None
+    weight_sum = float(n)
     if weighted:
-        weighed: Weighed = backend.sum(second_look, parts, recipe, add=add_weighed)
+        weighed: Weighed = backend.sum(second_look, parts, recipe, not votes, add=add_weighed)
         n, summary, largest = weighed.n_rows, weighed.summary, recipe.largest
         sums = np.array([rounded(total) for total in weighed.class_sums])
+        weight_sum = rounded(weighed.weight_sum)
     assert summary is not None
     cuts = _core.Cuts(summary, estimator.max_bins, categorical)
     blocks = backend.map(bin_part, parts, recipe, cuts)
@@ -155,6 +198,7 @@ def gather_rows(
         shape=(n, look.n_features),
         class_sums=np.asarray(sums, dtype=np.float64),
         largest_weight=largest,
+        weight_sum=weight_sum,
         watchers=watchers,
     )
     return rows, recipe.classes

@@ -21,6 +21,7 @@ class Settings:
     checkpoint_every: int = 20
     resume_from: Path | None = None
     patience: float = 30.0
+    statistics: dict[str, float] | None = None
 
 
 _CURRENT: ContextVar[Settings | None] = ContextVar("edgewise.distributed.settings", default=None)
@@ -34,6 +35,7 @@ def settings(
     checkpoint_every: int = 20,
     resume_from: str | PathLike[str] | None = None,
     patience: float = 30.0,
+    statistics: dict[str, float] | None = None,
 ) -> Iterator[None]:
     """Settings of the fits on clusters that begin inside the ``with``.
 
@@ -47,6 +49,9 @@ def settings(
         A checkpoint of the same estimator on the same data, to go on from.
     patience : float
         Seconds to wait for a worker when there is none, before the fit is given up.
+    statistics : dict or None
+        Told what a fit has cost: trips to the blocks, seconds of waiting for them and, of these,
+        seconds of work, and bytes of answers.
     """
     p.check("settings", {"checkpoint_every": checkpoint_every, "patience": patience}, _RULES)
     chosen = Settings(
@@ -54,6 +59,7 @@ def settings(
         checkpoint_every,
         None if resume_from is None else Path(resume_from),
         patience,
+        statistics,
     )
     token = _CURRENT.set(chosen)
     try:
