@@ -3,7 +3,7 @@
 What a block holds for good are bins, labels and weights: a function of the raw data and the cuts.
 While a fit goes on it has a state beside them, which is a function of the block and the model so
 far: it does not travel and need not be kept safe. A question carries the log of the current round;
-a block whose state is a round behind, or missing (it was recomputed on another machine), says so,
+a block whose state is behind, or missing (it was recomputed on another machine), says so,
 and is asked again with the model to replay. So nothing is tied to a machine, and a machine that is
 lost costs the work of its blocks and nothing else.
 """
@@ -57,12 +57,17 @@ class Setting(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What a block is asked: the log of a round so far, whose last step is to be answered."""
+    """What a block is asked: the log of a round so far, whose last step is to be answered.
+
+    Of the log the first `n_known` steps are left out, and the model of the rounds before is None,
+    where blocks are expected to have them.
+    """
 
     setting: Setting
     m: int  # the round
+    n_known: int
     log: list[Step]
-    model: dict[str, Array] | None  # of the rounds before, for those who need it
+    model: dict[str, Array] | None
 
 
 class State:
@@ -84,7 +89,7 @@ class State:
         """Applies the steps of the log that are new."""
         if self.m + 1 == question.m and self.added:
             self.m, self.n_applied, self.added = question.m, 0, False
-        for name, *args in question.log[self.n_applied :]:
+        for name, *args in question.log[self.n_applied - question.n_known :]:
             self.answer = getattr(self, name)(*args)
             self.n_applied += 1
         return self.answer
@@ -134,10 +139,12 @@ class Block:
     def _state_for(self, question: Question) -> State | None:
         state = self._state
         if state is not None and state.fit == question.setting.fit:
-            here = state.m == question.m and state.n_applied <= len(question.log)
-            if here or (state.m + 1 == question.m and state.added):
+            applied = state.n_applied - question.n_known
+            here = state.m == question.m and 0 <= applied <= len(question.log)
+            next_round = state.m + 1 == question.m and state.added and question.n_known == 0
+            if here or next_round:
                 return state
-        if question.m > 0 and question.model is None:
+        if question.n_known > 0 or (question.m > 0 and question.model is None):
             return None
         state = question.setting.kind(self, question.setting)
         if question.model is not None:

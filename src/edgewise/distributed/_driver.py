@@ -59,13 +59,14 @@ class Driver:
         self._before: Model | None = None  # rounds of an earlier fit
         self._m = 0
         self._log: list[Step] = []
+        self._n_known = 0  # steps of the log that all blocks have taken
         self._added: list[Tree] | None = None
 
     def note(self, step: Step) -> None:
         """A step that blocks take on the next trip."""
         if self._added is not None:  # the round is over: the log begins anew
             self._builder.append(self._added)
-            self._m, self._log, self._added = self._m + 1, [], None
+            self._m, self._log, self._n_known, self._added = self._m + 1, [], 0, None
         self._log.append(step)
 
     def trip(self, step: Step) -> Answer:
@@ -75,13 +76,14 @@ class Driver:
             self._log.append(step)
         else:
             self.note(step)
-        answer = self._ask(None)
+        answer = self._ask(self._n_known, None)
         while answer.stale:
-            answer = self._ask(self._model())
+            answer = self._ask(0, self._model())
+        self._n_known = len(self._log)
         return answer
 
-    def _ask(self, model: dict[str, Array] | None) -> Answer:
-        question = Question(self._setting, self._m, self._log, model)
+    def _ask(self, n_known: int, model: dict[str, Array] | None) -> Answer:
+        question = Question(self._setting, self._m, n_known, self._log[n_known:], model)
         begin = time.perf_counter()
         answer: Answer = self._backend.sum(ask, self._blocks, question, add=add_answers)
         self.traffic.note(time.perf_counter() - begin, answer)
