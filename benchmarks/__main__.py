@@ -21,6 +21,7 @@ from . import (
     bench_growth,
     bench_import,
     bench_paper,
+    bench_sparse,
     bench_speed,
     bench_truth_table,
     bench_votes,
@@ -42,6 +43,7 @@ BENCHES: dict[str, ModuleType] = {
         bench_truth_table,
         bench_categories,
         bench_dask,
+        bench_sparse,
     )
 }
 

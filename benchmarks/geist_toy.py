@@ -7,25 +7,27 @@ on; MartiBoost stays below the noise level; soft-max boosting is perfect for a l
 "Perfect" is here a mean error of at most 0.1 %. `--param` is for soft-max boosting alone.
 """
 
-import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from statistics import mean, pstdev
 from time import perf_counter
 from typing import Any
 
-import numpy as np
+from edgewise.experiments.softmax_toy import (
+    ALGORITHMS,
+    NOISE,
+    SOFTMAX,
+    TEST_ROWS,
+    TRAIN_ROWS,
+    build,
+    claims,
+    draw_errors,
+    error,
+)
 
 from . import report
 
-TESTS = Path(__file__).parents[1] / "tests"
 NAME = "geist-toy"
-NOISE = [round(0.05 * step, 2) for step in range(11)]
-SAMME, SOFTMAX, MARTI = "SAMME", "sm-boost", "MartiBoost"
-ALGORITHMS = [SAMME, SOFTMAX, MARTI]
-TRAIN_ROWS, TEST_ROWS = 4000, 10_000
-PERFECT = 0.001
 KEYS = ("noise", "algorithm", "draw", "rounds", "layers", "max_rows", "param")
 
 
@@ -43,7 +45,7 @@ def run(args: Namespace) -> None:
     _print(table)
     if args.judged:
         _judge({key: mean(errors) for key, errors in table.items()})
-    _draw(results, args.quick)
+    _draw(table, args.quick)
 
 
 def _todo(args: Namespace) -> Iterator[dict[str, Any]]:
@@ -60,47 +62,21 @@ def _key(result: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _line(todo: dict[str, Any], args: Namespace) -> dict[str, Any]:
-    noisy_bits = _generator()
-    rng = np.random.default_rng([todo["draw"], NOISE.index(todo["noise"])])
-    X, y = noisy_bits(rng, args.max_rows or TRAIN_ROWS, todo["noise"])
-    X_test, y_test = noisy_bits(rng, args.max_rows or TEST_ROWS)
-    model = _build(todo["algorithm"], todo["draw"], args)
-    start = perf_counter()
-    model.fit(X, y)
-    seconds = perf_counter() - start
-    error = float(np.mean(model.predict(X_test) != y_test))
-    print(
-        f"  p = {todo['noise']}, {todo['algorithm']}, draw {todo['draw']}: {error:.4f}", flush=True
+    model = build(
+        todo["algorithm"],
+        todo["draw"],
+        rounds=args.rounds,
+        layers=args.layers,
+        threads=args.threads,
+        **todo["param"],
     )
-    return todo | {"error": error, "seconds": seconds}
-
-
-def _generator() -> Callable[..., Any]:
-    """The one that the tests use."""
-    if str(TESTS) not in sys.path:
-        sys.path.append(str(TESTS))
-    from support_toy import noisy_bits
-
-    return noisy_bits
-
-
-def _build(algorithm: str, seed: int, args: Namespace) -> Any:
-    import edgewise
-
-    if algorithm == MARTI:
-        return edgewise.MartiBoostClassifier(
-            n_layers=args.layers, random_state=seed, n_jobs=args.threads
-        )
-    stumps = {
-        "n_estimators": args.rounds,
-        "max_leaf_nodes": 2,
-        "min_samples_leaf": 1,
-        "n_jobs": args.threads,
-    }
-    if algorithm == SAMME:
-        return edgewise.SAMMEClassifier(**stumps)
-    own = {"projection": "sampled", "random_state": seed}
-    return edgewise.SoftmaxBoostClassifier(**stumps | own | args.param)
+    start = perf_counter()
+    sizes = args.max_rows or TRAIN_ROWS, args.max_rows or TEST_ROWS
+    found = error(model, todo["noise"], todo["draw"], *sizes)
+    print(
+        f"  p = {todo['noise']}, {todo['algorithm']}, draw {todo['draw']}: {found:.4f}", flush=True
+    )
+    return todo | {"error": found, "seconds": perf_counter() - start}
 
 
 def _table(results: list[dict[str, Any]]) -> dict[tuple[float, str], list[float]]:
@@ -120,31 +96,21 @@ def _print(table: dict[tuple[float, str], list[float]]) -> None:
 
 def _judge(error: dict[tuple[float, str], float]) -> None:
     """Print what the paper says of Figure 7, and whether it holds here."""
-    some = [noise for noise in NOISE if 0.05 <= noise <= 0.3]
-    claims = {
-        "all are perfect without noise": all(error[0.0, a] <= PERFECT for a in ALGORITHMS),
-        "sm-boost is perfect up to 30 %": all(error[p, SOFTMAX] <= PERFECT for p in [0.0, *some]),
-        "SAMME errs more than the labels at 5 %": error[0.05, SAMME] > 0.05,
-        "MartiBoost stays below the noise level": all(
-            error[p, MARTI] < p for p in NOISE if 0 < p < 0.5
-        ),
-        "MartiBoost is between the two from 5 to 30 %": all(
-            error[p, SOFTMAX] <= error[p, MARTI] <= error[p, SAMME] for p in some
-        ),
-    }
     report.print_table(
         "Figure 7",
         ["claim", "verdict"],
-        [[claim, "met" if holds else "MISSED"] for claim, holds in claims.items()],
+        [[claim, "met" if holds else "MISSED"] for claim, holds in claims(error).items()],
     )
 
 
-def _draw(results: list[dict[str, Any]], quick: bool) -> None:
+def _draw(errors: dict[tuple[float, str], list[float]], quick: bool) -> None:
     try:
-        from . import plot_toy
+        from matplotlib.figure import Figure
     except ImportError:
         report.note("no picture: matplotlib is not installed")
         return
     target = report.RESULTS / (f"{NAME}-quick.png" if quick else f"{NAME}.png")
-    plot_toy.draw(results, target)
+    figure = Figure(figsize=(5.2, 3.8), layout="constrained")
+    draw_errors(figure, errors)
+    figure.savefig(target, dpi=110)
     print(f"drawn: {target.name}")

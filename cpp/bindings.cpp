@@ -3,6 +3,7 @@
 
 #include "core/binned.hpp"
 #include "core/class_trees.hpp"
+#include "core/cover.hpp"
 #include "core/forest.hpp"
 #include "core/histogram.hpp"
 #include "core/math.hpp"
@@ -31,7 +32,7 @@ std::vector<std::int64_t> histogram_of(const BinnedData& data, const In<std::uin
     naive_histogram(data, rows.data(), stats.data(), rows.size(), bins.data());
   } else {
     add_to_histogram(data, rows.data(), stats.data(), rows.size(), bins.data());
-    complete_histogram(data, total, bins.data());
+    complete_histogram(data, GrowLimits{}.allowed(data.feature_of), total, bins.data());
   }
   std::vector<std::int64_t> flat;
   for (const CountedBin& b : bins)
@@ -64,19 +65,22 @@ NB_MODULE(_core, m) {
           "max_leaf_nodes"_a, "max_depth"_a, "min_samples_leaf"_a,
           "negligible"_a = GrowLimits{}.negligible, "features"_a = std::vector<int>{});
 
+  bind_data(m);
+
   nb::class_<BinnedData>(m, "BinnedData")
       .def(
           "__init__",
-          [](BinnedData* self, const AnyMatrix& x, std::optional<In<double>> weights, int max_bins,
-             int n_threads, const std::vector<int>& categorical) {
+          [](BinnedData* self, const AnyTable& x, std::optional<In<double>> weights, int max_bins,
+             int n_threads, const std::vector<int>& categorical,
+             const std::vector<Grouped*>& grouped) {
+            const Matrix view = matrix(x);
+            auto groups = groups_of(grouped, view.rows);
             nb::gil_scoped_release nogil;
-            const Team team = team_of(n_threads);
-            Cuts cuts = fit_cuts(matrix(x), weights ? weights->data() : nullptr, max_bins,
-                                 categorical, team);
-            new (self) BinnedData(matrix(x), std::move(cuts), team);
+            new (self) BinnedData(bin_matrix(view, weights ? weights->data() : nullptr, max_bins,
+                                             categorical, std::move(groups), team_of(n_threads)));
           },
           "x"_a, "weights"_a.none(), "max_bins"_a, "n_threads"_a,
-          "categorical"_a = std::vector<int>{})
+          "categorical"_a = std::vector<int>{}, "grouped"_a = std::vector<Grouped*>{})
       .def_ro("n_rows", &BinnedData::n_rows)
       .def_ro("n_features", &BinnedData::n_features)
       .def_ro("sparse", &BinnedData::sparse)
@@ -98,6 +102,8 @@ NB_MODULE(_core, m) {
           nb::rv_policy::move)
       .def_prop_ro(
           "gain", [](const Tree& t) { return to_numpy(t.gain); }, nb::rv_policy::move)
+      .def_prop_ro(
+          "cover", [](const Tree& t) { return to_numpy(t.cover); }, nb::rv_policy::move)
       .def_prop_ro("sets",
                    [](const Tree& t) {
                      std::vector<std::vector<double>> sets;
@@ -170,6 +176,13 @@ NB_MODULE(_core, m) {
           },
           "vector_leaf"_a, "shrinkage"_a, "n_threads"_a, NoGil());
 
+  m.def(
+      "find_covers",
+      [](const std::vector<Tree*>& trees, std::optional<In<double>> weights, int n_threads) {
+        find_covers(trees, weights ? weights->data() : nullptr, team_of(n_threads));
+      },
+      "trees"_a, "weights"_a.none(), "n_threads"_a, NoGil());
+
   nb::class_<ForestStore>(m, "ForestStore")
       .def(nb::init<>())
       .def(
@@ -188,6 +201,7 @@ NB_MODULE(_core, m) {
         d["threshold"] = to_numpy(s.threshold);
         d["missing_left"] = to_numpy(s.missing_left);
         d["gain"] = to_numpy(s.gain);
+        d["cover"] = to_numpy(s.cover);
         d["classes"] = to_numpy(s.classes);
         d["values"] = to_numpy(s.values);
         d["set_start"] = to_numpy(s.set_start);
@@ -214,7 +228,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_trees", &Forest::n_trees)
       .def(
           "add_scores",
-          [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
+          [](const Forest& f, const AnyTable& x, std::size_t first, std::size_t last,
              InOutScores scores, int n_threads) {
             f.add_scores(matrix(x), first, last, static_cast<int>(scores.shape(1)), scores.data(),
                          team_of(n_threads));
@@ -222,13 +236,13 @@ NB_MODULE(_core, m) {
           "x"_a, "first"_a, "last"_a, "scores"_a, "n_threads"_a, NoGil())
       .def(
           "replay",
-          [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
+          [](const Forest& f, const AnyTable& x, std::size_t first, std::size_t last,
              Posterior& posterior,
              int n_threads) { f.replay(matrix(x), first, last, posterior, team_of(n_threads)); },
           "x"_a, "first"_a, "last"_a, "posterior"_a, "n_threads"_a, NoGil())
       .def(
           "branch",
-          [](const Forest& f, const AnyMatrix& x, const In<std::uint8_t>& frozen,
+          [](const Forest& f, const AnyTable& x, const In<std::uint8_t>& frozen,
              const In<double>& right, std::size_t n_layers,
              nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> out, int n_threads) {
             f.branch(matrix(x), view(frozen), view(right), n_layers, out.data(),
@@ -237,14 +251,14 @@ NB_MODULE(_core, m) {
           "x"_a, "frozen"_a, "right"_a, "n_layers"_a, "out"_a, "n_threads"_a, NoGil())
       .def(
           "apply",
-          [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
+          [](const Forest& f, const AnyTable& x, std::size_t first, std::size_t last,
              nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> leaves,
              int n_threads) { f.apply(matrix(x), first, last, leaves.data(), team_of(n_threads)); },
           "x"_a, "first"_a, "last"_a, "leaves"_a, "n_threads"_a, NoGil());
 
   m.def(
       "add_tree_scores",
-      [](const std::vector<Tree*>& trees, const AnyMatrix& x, InOutScores scores, int n_threads) {
+      [](const std::vector<Tree*>& trees, const AnyTable& x, InOutScores scores, int n_threads) {
         ForestStore store;
         for (const Tree* tree : trees) store.append(*tree);
         const Forest forest(store.view());
@@ -270,7 +284,11 @@ NB_MODULE(_core, m) {
          bool naive) { return to_numpy(histogram_of(data, rows, stats, naive)); },
       "data"_a, "rows"_a, "stats"_a, "naive"_a);
 
+  bind_explain(m);
   bind_votes(m);
   bind_blocks(m);
   bind_lab(m);
+#ifdef EDGEWISE_PLANTED_BUGS
+  bind_planted_bugs(testing);
+#endif
 }

@@ -5,6 +5,7 @@
 #include "core/block_hamming_tree.hpp"
 #include "core/block_pair_tree.hpp"
 #include "core/blocks.hpp"
+#include "core/cover.hpp"
 #include "core/edge.hpp"
 #include "core/label_weights.hpp"
 #include "core/row_sums.hpp"
@@ -80,6 +81,10 @@ void bind_cuts(nb::module_& m) {
       .def(
           "merged", [](const Summary& a, const Summary& b) { return merged(a, b); }, "other"_a,
           NoGil())
+      .def(
+          "n_distinct",
+          [](const Summary& s, std::size_t f) { return s.of_feature.at(f).values.size(); },
+          "feature"_a)
       .def("__getstate__",
            [](const Summary& s) {
              nb::list parts;
@@ -124,7 +129,7 @@ void bind_cuts(nb::module_& m) {
       "bin_rows",
       [](const AnyMatrix& x, const Cuts& cuts, int n_threads) {
         nb::gil_scoped_release nogil;
-        return BinnedData(matrix(x), cuts, team_of(n_threads));
+        return BinnedData(matrix(x), cuts, {}, team_of(n_threads));
       },
       "x"_a, "cuts"_a, "n_threads"_a);
   m.def(
@@ -132,12 +137,12 @@ void bind_cuts(nb::module_& m) {
       [](const InCodes& columns, const Cuts& cuts, int n_threads) {
         nb::gil_scoped_release nogil;
         return BinnedData(std::vector<Code>(columns.data(), columns.data() + columns.size()),
-                          columns.shape(1), cuts, team_of(n_threads));
+                          columns.shape(1), columns.shape(0), cuts, team_of(n_threads));
       },
       "columns"_a, "cuts"_a, "n_threads"_a);
   m.def("columns_of", [](const BinnedData& d) {
     return nb::ndarray<nb::numpy, const Code, nb::ndim<2>>(
-        d.columns.data(), {static_cast<std::size_t>(d.n_features), d.n_rows}, nb::find(d));
+        d.all_codes().data(), {static_cast<std::size_t>(d.n_features), d.n_rows}, nb::find(d));
   });
   m.def(
       "trees_on_bins",
@@ -510,6 +515,28 @@ void bind_blocks(nb::module_& m) {
       "sum_of_sizes",
       [](const In<double>& x, double unit) { return sum_of_sizes(x.data(), x.size(), unit); },
       "x"_a, "unit"_a);
+  m.def(
+      "cover_sums",
+      [](const std::vector<Tree*>& trees, std::optional<In<double>> weights, double unit) {
+        std::vector<std::int64_t> sums;
+        for (const Tree* tree : trees) {
+          const auto of_tree = cover_sums(*tree, weights ? weights->data() : nullptr, unit);
+          sums.insert(sums.end(), of_tree.begin(), of_tree.end());
+        }
+        return to_numpy(std::move(sums));
+      },
+      "trees"_a, "weights"_a.none(), "unit"_a);
+  m.def(
+      "set_covers",
+      [](const std::vector<Tree*>& trees, const In<std::int64_t>& sums) {
+        const std::int64_t* next = sums.data();
+        for (Tree* tree : trees) {
+          const std::size_t n = n_leaves(*tree);
+          set_cover(*tree, {next, next + n});
+          next += n;
+        }
+      },
+      "trees"_a, "sums"_a);
   m.def("sum_scale", &sum_scale, "n"_a, "bound"_a);
   m.def(
       "loss_unit", [](std::size_t n, double largest) { return Posterior::loss_unit(n, largest); },

@@ -6,13 +6,16 @@
 // part in choosing cuts and fall into the outer bins.
 //
 // A categorical feature has a bin for each of its values, in their order. If there are too many,
-// the most frequent keep a bin of their own; the others, infinite values and NaN are missing.
+// the most frequent keep a bin of their own; the others, infinite values and NaN are missing. Then
+// a second column of bins may hold groups of its categories, which are found elsewhere.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "matrix.hpp"
 #include "threads.hpp"
+#include "transposed.hpp"
 #include "types.hpp"
 
 namespace edgewise {
@@ -29,10 +32,25 @@ struct Cuts {
   }
 };
 
+// A categorical feature that has a second column of bins, for groups of its categories.
+struct Grouped {
+  int feature;
+  std::vector<double> own;     // categories with a bin of their own, ascending
+  std::vector<double> values;  // categories in groups, ascending
+  std::vector<Code> group;     // (values): their groups, from 0
+  std::vector<Code> codes;     // (n_rows): group of the row, or the number of groups if missing
+
+  int n_groups() const { return *std::max_element(group.begin(), group.end()) + 1; }
+};
+
 // `weights` may be null (all one). max_bins counts value bins, 2..255, of features that are not
-// among the `categorical` ones.
+// among the `categorical` ones. Columns of groups come after those of the features.
 Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
-              const std::vector<int>& categorical, const Team& team);
+              const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
+              const Team& team);
+Cuts fit_cuts(const Transposed& x, const double* weights, int max_bins,
+              const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
+              const Team& team);
 
 // What cuts follow from: the distinct finite values of every feature, ascending, with their masses
 // (numbers of rows, or weights in fixed point), and whether values are missing. Summaries of parts

@@ -187,7 +187,7 @@ void ClassTreesBlock::fill(const Growing& tree, std::span<const Row> rows,
     for (std::size_t i = 0; i < n; ++i) total += CountedBin::row(stats[i]);
     add_to_histogram(data_, rows.data() + b, stats, n, bins.data());
   }
-  complete_histogram(data_, total, bins.data());
+  complete_histogram(data_, all_columns(data_), total, bins.data());
 }
 
 std::vector<std::int64_t> ClassTreesBlock::leaf_sums(const std::vector<Target>& targets,

@@ -151,7 +151,7 @@ void PairTreeBlock::fill(const double* request, double negligible, std::vector<C
     for (std::size_t i = 0; i < kept; ++i) total += CountedBin::row(w.stats[i]);
     add_to_histogram(data_, w.rows.data(), w.stats.data(), kept, bins.data());
   }
-  complete_histogram(data_, total, bins.data());
+  complete_histogram(data_, all_columns(data_), total, bins.data());
 }
 
 std::vector<std::int64_t> PairTreeBlock::leaf_sums(Tree& tree, std::span<const std::int32_t> pairs,
@@ -321,8 +321,7 @@ void PairTreeDriver::take(std::span<const std::int64_t> nodes, std::span<const s
   team.each(searched_.size(), [&](std::size_t i, int) {
     const auto& [node, parent, scale] = searched_[i];
     const auto bins = bins_of(sums.subspan(i * size, size), counts.subspan(i * size, size));
-    std::vector<int> features(static_cast<std::size_t>(data_.n_features));
-    std::iota(features.begin(), features.end(), 0);
+    std::vector<int> features = all_columns(data_);
     const double unit = scale.h / (scale.g * scale.g) / residual_scale_;
     const CountedBin total = total_of(data_, bins);
     node->split = find_split(data_, bins.data(), total, limits_.min_samples_leaf, unit, features);

@@ -53,6 +53,12 @@ std::vector<CountedBin> bins_of(std::span<const Packed> sums,
   return bins;
 }
 
+std::vector<int> all_columns(const BinnedData& data) {
+  std::vector<int> columns(static_cast<std::size_t>(data.n_features));
+  std::iota(columns.begin(), columns.end(), 0);
+  return columns;
+}
+
 CountedBin total_of(const BinnedData& data, const std::vector<CountedBin>& bins) {
   CountedBin total;
   for (std::size_t b = 0; b < data.offset[1]; ++b) total += bins[b];

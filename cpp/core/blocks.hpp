@@ -44,6 +44,9 @@ struct Histograms {
 // The histogram of one node, put together again.
 std::vector<CountedBin> bins_of(std::span<const Packed> sums, std::span<const std::int32_t> counts);
 
+// The numbers of all columns.
+std::vector<int> all_columns(const BinnedData& data);
+
 // Sum over all places of a feature: every row is in one of them.
 CountedBin total_of(const BinnedData& data, const std::vector<CountedBin>& bins);
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "cover.hpp"
 #include "fixed_point.hpp"
 #include "two_channel.hpp"
 
@@ -68,7 +69,7 @@ Tree single_leaf() {
   Tree tree;
   tree.feature = {-1}, tree.left = {0}, tree.threshold = {0.0}, tree.bin = {0};
   tree.missing_left = {0}, tree.gain = {0.0}, tree.width = 1, tree.classes = {0};
-  tree.values = {0.0};
+  tree.values = {0.0}, tree.cover = {1.0};
   return tree;
 }
 
@@ -93,7 +94,7 @@ template <class Bin>
 std::vector<BranchNode> grow_all(const BinnedData& data, const std::int8_t* signs,
                                  const double* mass, const std::vector<double>& otherwise,
                                  const GrowLimits& limits, std::uint8_t* says, const Team& team) {
-  HistogramPool<Bin> pool(data.n_places());
+  HistogramPool<Bin> pool(data);
   std::vector<Scratch> scratch(static_cast<std::size_t>(team.size()));
   const std::size_t n_nodes = otherwise.size();
   std::vector<BranchNode> nodes(n_nodes);
@@ -111,6 +112,7 @@ std::vector<BranchNode> grow_all(const BinnedData& data, const std::int8_t* sign
     train<Bin>(data, limits, pool, s, node, team.alone(slot));
     for (const Row i : s.balanced.rows)
       says[v * data.n_rows + i] = node.tree.values[node.tree.leaf_of_row[i]] > 0.0;
+    find_covers({&node.tree}, mass + v * data.n_rows, team.alone(slot));
     node.tree.leaf_of_row = {};
   });
   return nodes;

@@ -82,7 +82,7 @@ template <class Criterion, class Bin>
 std::vector<Tree> grow_all(const BinnedData& data, const Posterior& posterior,
                            const std::vector<Target>& targets, const GrowLimits& limits,
                            double factor, double shrinkage, const Team& team) {
-  HistogramPool<Bin> pool(data.n_places());
+  HistogramPool<Bin> pool(data);
   std::vector<Scratch> scratch(static_cast<std::size_t>(team.size()));
   std::vector<Tree> trees(targets.size());
   share_trees(targets.size(), team, [&](std::size_t t, int slot, const Team& inner) {

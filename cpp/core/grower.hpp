@@ -176,11 +176,7 @@ class Grower {
   }
 
   CategorySet set_of(const Split& split) const {
-    const auto& categories = data_.cuts.of_feature[static_cast<std::size_t>(split.feature)];
-    CategorySet set{split.left, {}};
-    set.bins.each(
-        [&](int bin) { set.values.push_back(categories[static_cast<std::size_t>(bin)]); });
-    return set;
+    return {split.left, data_.categories_in(split.feature, split.left)};
   }
 
   int add_node() {
@@ -203,6 +199,8 @@ class Grower {
       tree_.left[static_cast<std::size_t>(leaves_[j]->node)] = static_cast<std::int32_t>(j);
     find_leaves(others);
     evaluator_.finish(leaves_, rows_, tree_, team_);
+    for (std::int32_t& f : tree_.feature)
+      if (f >= 0) f = data_.feature_of[static_cast<std::size_t>(f)];
     return std::move(tree_);
   }
 

@@ -42,7 +42,7 @@ class LevelDriver {
     team.each(growths_.size(), [&](std::size_t t, int slot) {
       State state = kind_.read(sums, t);
       Node& root = growths_[t]->plant(kind_.n_rows(state));
-      state.active = limits_.allowed(data_.n_features);
+      state.active = limits_.allowed(data_.feature_of);
       root.state = std::move(state);
       search(t, root, team.alone(slot));
     });

@@ -88,6 +88,7 @@ class PairTreeEvaluator {
   struct State {
     ClassSums sums;
     Pair pair;
+    std::vector<int> active;  // features that may be worth a look
   };
   using Node = Leaf<State>;
 
@@ -105,12 +106,15 @@ class PairTreeEvaluator {
 
   void root(Node& node, const Row* rows, const Team& team) {
     node.state.sums = class_sums(Pieces(node, rows, team, 0));
+    node.state.active = limits_.allowed(data_.feature_of);
   }
 
   void inherit(Node& parent, const Row* rows, bool /*search*/, const Team& team, int slot) {
     Node* small = parent.left.get();
     Node* large = parent.right.get();
     if (small->n_rows() > large->n_rows()) std::swap(small, large);
+    small->state.active = parent.state.active;
+    large->state.active = std::move(parent.state.active);
     small->state.sums = class_sums(Pieces(*small, rows, team, slot));
     large->state.sums = std::move(parent.state.sums);
     for (std::size_t k = 0; k < small->state.sums.g.size(); ++k) {
@@ -122,6 +126,9 @@ class PairTreeEvaluator {
   // Derivatives of the pair, their scale, the histogram of the rows that matter, the best split.
   void search(Node& node, const Row* all_rows, const Team& team, int slot) {
     const Pieces pieces(node, all_rows, team, slot);
+    const auto& active = node.state.active;
+    drop_hopeless(data_, pieces.rows, pieces.n, limits_.min_samples_leaf, node.state.active);
+    if (active.empty()) return;
     pick_pair(node, pieces);
     const PairSums sums = derive(pieces);
     const auto sum_g = static_cast<double>(sums.g), sum_h = static_cast<double>(sums.h);
@@ -131,17 +138,18 @@ class PairTreeEvaluator {
     const Threshold counts(limits_.negligible, sum_g * scale.g, sum_h * scale.h, pieces.n);
     std::vector<Bin> total(workspace_.size());
     pieces.each([&](std::size_t t, const Row* rows, std::size_t n) {
+      clear_histogram(data_, active, histograms_[t]);
       total[t] = fill(rows, n, scale, counts, workspace_[t], histograms_[t]);
     });
     const std::size_t at = pieces.count == 1 ? static_cast<std::size_t>(slot) : 0;
     for (std::size_t t = 1; t < pieces.count; ++t) {
       total[0] += total[t];
-      for (std::size_t b = 0; b < histograms_[t].size(); ++b)
-        histograms_[0][b] += histograms_[t][b];
+      each_range(data_, active, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t b = begin; b < end; ++b) histograms_[0][b] += histograms_[t][b];
+      });
     }
-    complete_histogram(data_, total[at], histograms_[at].data());
-    std::vector<int> features(static_cast<std::size_t>(data_.n_features));
-    std::iota(features.begin(), features.end(), 0);
+    complete_histogram(data_, active, total[at], histograms_[at].data());
+    std::vector<int> features = active;
     const double unit = scale.h / (scale.g * scale.g) / residuals_.scale();
     node.split = find_split(data_, histograms_[at].data(), total[at], limits_.min_samples_leaf,
                             unit, features);
@@ -247,7 +255,6 @@ class PairTreeEvaluator {
     for (std::size_t i = 0; i < kept; ++i) {
       total += Bin::row(w.stats[i]);
     }
-    histogram.assign(data_.n_places(), Bin{});
     add_to_histogram(data_, w.rows.data(), w.stats.data(), kept, histogram.data());
     return total;
   }

@@ -30,29 +30,40 @@ void pack_rows(const double* g, const double* mass, std::size_t n, FixedPoint sc
 template <class Bin>
 class HistogramPool {
  public:
-  explicit HistogramPool(std::size_t n_places) : n_places_(n_places) {}
+  explicit HistogramPool(const BinnedData& data) : data_(data) {}
 
-  std::vector<Bin> zeroed() {
+  // Zero at the places of some features.
+  std::vector<Bin> zeroed(const std::vector<int>& features) {
     std::vector<Bin> histogram;
     {
       std::lock_guard lock(mutex_);
+      ++n_out_;
       if (!free_.empty()) {
         histogram = std::move(free_.back());
         free_.pop_back();
       }
     }
-    histogram.assign(n_places_, Bin{});
+    clear_histogram(data_, features, histogram);
     return histogram;
   }
   void give_back(std::vector<Bin>&& histogram) {
     if (histogram.empty()) return;
     std::lock_guard lock(mutex_);
+    --n_out_;
     free_.push_back(std::move(histogram));
+  }
+  // Whether those handed out take more memory than it is worth to keep for a subtraction.
+  bool is_full() {
+    std::lock_guard lock(mutex_);
+    return n_out_ * data_.n_places() * sizeof(Bin) > kHeldBytes;
   }
 
  private:
-  std::size_t n_places_;
+  static constexpr std::size_t kHeldBytes = std::size_t{1} << 28;
+
+  const BinnedData& data_;
   std::mutex mutex_;
+  std::size_t n_out_ = 0;
   std::vector<std::vector<Bin>> free_;
 };
 
@@ -101,7 +112,7 @@ class TwoChannelEvaluator {
 
   void root(Node& node, const Row* rows, const Team& team) {
     if (scale_.g == 0.0) return;
-    node.state.active = limits_.allowed(data_.n_features);
+    node.state.active = limits_.allowed(data_.feature_of);
     build(node, rows, team);
   }
 
@@ -113,18 +124,23 @@ class TwoChannelEvaluator {
     small->state.active = parent.state.active;
     large->state.active = std::move(parent.state.active);
     build(*small, rows, team);
+    if (parent.state.histogram.empty()) return build(*large, rows, team);  // was not kept
     large->state.histogram = std::move(parent.state.histogram);
-    for (std::size_t b = 0; b < small->state.histogram.size(); ++b)
-      large->state.histogram[b] -= small->state.histogram[b];
+    each_range(data_, large->state.active, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t b = begin; b < end; ++b)
+        large->state.histogram[b] -= small->state.histogram[b];
+    });
     large->state.total = difference(parent.state.total, small->state.total);
   }
 
   void search(Node& node, const Row*, const Team&, int /*slot*/) {
     if (node.state.histogram.empty()) return;
+    drop_hopeless(data_, node.state.histogram.data(), node.state.total, limits_.min_samples_leaf,
+                  node.state.active);
     const double unit = scale_.h / (scale_.g * scale_.g);
     node.split = find_split(data_, node.state.histogram.data(), node.state.total,
                             limits_.min_samples_leaf, unit, node.state.active);
-    if (!node.split.found()) pool_.give_back(std::move(node.state.histogram));
+    if (!node.split.found() || pool_.is_full()) pool_.give_back(std::move(node.state.histogram));
   }
 
   void finish(std::vector<std::unique_ptr<Node>>& leaves, const Row*, Tree& tree,
@@ -163,13 +179,13 @@ class TwoChannelEvaluator {
   }
 
   void build(Node& node, const Row* rows, const Team& team) {
-    node.state.histogram = pool_.zeroed();
+    node.state.histogram = pool_.zeroed(node.state.active);
     if (team.size() == 1 || node.n_rows() < kParallelRows) {
       node.state.total = sum(rows, node.begin, node.end, node.state.histogram);
     } else {
       build_together(node, rows, team);
     }
-    complete_histogram(data_, node.state.total, node.state.histogram.data());
+    complete_histogram(data_, node.state.active, node.state.total, node.state.histogram.data());
   }
 
   // Every thread fills a histogram of its own; integers make their sum exact.
@@ -178,13 +194,16 @@ class TwoChannelEvaluator {
     std::vector<Bin> total(part.size());
     team.range(node.n_rows(), kParallelRows / 4, [&](std::size_t begin, std::size_t end, int slot) {
       auto& histogram = part[static_cast<std::size_t>(slot)];
-      if (histogram.empty()) histogram = pool_.zeroed();
+      if (histogram.empty()) histogram = pool_.zeroed(node.state.active);
       total[static_cast<std::size_t>(slot)] +=
           sum(rows, node.begin + begin, node.begin + end, histogram);
     });
     for (std::size_t t = 0; t < part.size(); ++t) {
       node.state.total += total[t];
-      for (std::size_t b = 0; b < part[t].size(); ++b) node.state.histogram[b] += part[t][b];
+      if (part[t].empty()) continue;
+      each_range(data_, node.state.active, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t b = begin; b < end; ++b) node.state.histogram[b] += part[t][b];
+      });
       pool_.give_back(std::move(part[t]));
     }
   }

@@ -1,11 +1,11 @@
 // The records that flow through the core, each with its reason.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 #include <vector>
 
@@ -62,11 +62,13 @@ struct GrowLimits {
   double negligible = 1.0 / 64;
   std::vector<int> features;  // those that may be split, ascending
 
-  std::vector<int> allowed(int n_features) const {
-    if (!features.empty()) return features;
-    std::vector<int> all(static_cast<std::size_t>(n_features));
-    std::iota(all.begin(), all.end(), 0);
-    return all;
+  // The columns of bins that may be split; `feature_of` says to which feature a column belongs.
+  std::vector<int> allowed(const std::vector<int>& feature_of) const {
+    std::vector<int> columns;
+    for (std::size_t c = 0; c < feature_of.size(); ++c)
+      if (features.empty() || std::binary_search(features.begin(), features.end(), feature_of[c]))
+        columns.push_back(static_cast<int>(c));
+    return columns;
   }
 };
 
@@ -86,8 +88,9 @@ struct Tree {
   std::vector<Code> bin;          // the same split on the binned training data
   std::vector<std::uint8_t> missing_left;
   std::vector<double> gain;
-  std::vector<CategorySet> sets;           // of the nodes of threshold NaN, in their order
-  std::int32_t width = 0;                  // classes moved by each leaf
+  std::vector<double> cover;      // (n_nodes): share of the training rows' weight; see cover.hpp
+  std::vector<CategorySet> sets;  // of the nodes of threshold NaN, in their order
+  std::int32_t width = 0;         // classes moved by each leaf
   std::vector<std::int32_t> classes;       // (n_leaves, width)
   std::vector<double> values;              // (n_leaves, width), shrinkage included
   std::vector<std::uint16_t> leaf_of_row;  // (n_rows): where training rows ended

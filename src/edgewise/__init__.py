@@ -3,8 +3,17 @@
 from typing import TYPE_CHECKING, Any
 
 from ._cost import expected_cost, expected_cost_scorer, minimum_cost_labels
-from ._errors import CostWarning, EdgewiseError, InvalidDataError, InvalidParameterError
+from ._errors import (
+    CostWarning,
+    EdgewiseError,
+    InvalidDataError,
+    InvalidParameterError,
+    ModelFormatError,
+)
+from ._load import load
+from ._memory import estimate_memory
 from ._suspicion import Suspicion, suspicious_rows
+from ._version import __version__ as __version__
 from .abc_logitboost import ABCLogitBoostClassifier
 from .abc_mart import ABCMARTClassifier
 from .adaboost_mh import AdaBoostMHClassifier
@@ -18,8 +27,6 @@ from .softmax_boost import SoftmaxBoostClassifier
 if TYPE_CHECKING:
     from .truth_table_classifier import TruthTableClassifier
 
-__version__ = "0.1.0"
-
 __all__ = [
     "ABCLogitBoostClassifier",
     "ABCMARTClassifier",
@@ -32,12 +39,15 @@ __all__ = [
     "LogitBoostClassifier",
     "MARTClassifier",
     "MartiBoostClassifier",
+    "ModelFormatError",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
     "Suspicion",
     "TruthTableClassifier",
+    "estimate_memory",
     "expected_cost",
     "expected_cost_scorer",
+    "load",
     "minimum_cost_labels",
     "suspicious_rows",
 ]

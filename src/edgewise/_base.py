@@ -22,10 +22,14 @@ from . import _core, _input
 from . import _params as p
 from ._callbacks import CallbackWatcher, Supported, managed
 from ._errors import InvalidDataError, InvalidParameterError
-from ._input import Matrix, Rows
+from ._explained import Explained
+from ._groups import as_trained, grouped
+from ._input import Rows
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from ._model import Model, ModelBuilder, Scores
 from ._progress import Progress
+from ._saved import Saved
+from ._sparse import Matrix
 from ._threads import n_threads
 from ._validation import Answers, scorer
 
@@ -71,7 +75,7 @@ def _blockwise(method: Method) -> Method:
     return either  # type: ignore[return-value]
 
 
-class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Fit as a transaction, early stopping, warm start, prediction from a model of scores."""
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -95,6 +99,11 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         "verbose": p.integer(0),
     }
     _multi_label: ClassVar[bool] = False  # whether y may be an indicator matrix
+    _fitted: ClassVar[dict[str, p.Rule]] = {
+        "multi_label_": p.boolean(),
+        "n_iter_": p.integer(0),
+        "stop_reason_": p.text(),
+    }
 
     n_estimators: int
     categorical_features: Any
@@ -124,8 +133,8 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         """Scores before the first round."""
         return np.zeros(n_classes)
 
-    def _builder(self, start: Scores, n_features: int) -> Builder:
-        return ModelBuilder(start, n_features)
+    def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
+        return ModelBuilder(start, rows.X.shape[1], rows.weights, n_threads)
 
     def _link(self, scores: Scores, n_threads: int) -> Scores:
         """Probabilities from scores, in place."""
@@ -176,6 +185,7 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             names=TRAINING,
             reset=not continues,
             multi_label=self._multi_label,
+            soft=True,
             learn=True,
         )
         if costs is not None:
@@ -194,6 +204,7 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         if validation is None and (watched or self._holds_rows_out()):
             rows, validation = rows.split(self.validation_fraction, self.random_state)
         asked = dict(zip(("X", "y"), given[:2], strict=True), metadata=_weights_only(given[2]))
+        rows, validation = rows.expanded(), validation.expanded() if validation else None
         self._boost(Fit(rows, classes, validation, watched, continues, asked, begin))
 
     def _given_validation(self, given: tuple[Any, Any, Any], classes: NDArray[Any]) -> Rows | None:
@@ -216,6 +227,7 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
             names=VALIDATION,
             reset=False,
             multi_label=self._multi_label,
+            soft=True,
         )
         return labelled.encoded(classes, "y_val")
 
@@ -230,10 +242,12 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         self.classes_ = fit.classes
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         rows = fit.rows.without_negligible()
+        if isinstance(rows, Rows):
+            rows = grouped(rows, _input.columns_of(self.is_categorical_), len(fit.classes))
         engine = rows.engine(self, start)
-        builder = self._builder(start, rows.X.shape[1])
+        builder = self._builder(start, rows, engine.n_threads)
         if before:
-            engine.replay(before.model_, rows.X)
+            engine.replay(before.model_, as_trained(rows))
         history = {k: v[:done] for k, v in before.history_.items()} if before else {}
         rule = self._round_rule(len(fit.classes), history)
         rounds = range(done, self.n_estimators)
@@ -290,7 +304,8 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         return self.model_.scores(matrix, threads)
 
     def _ready(self, X: ArrayLike) -> tuple[Matrix, int]:
-        check_is_fitted(self)
+        if "model_" not in vars(self):  # looking for it elsewhere takes longer than one row
+            check_is_fitted(self)
         matrix = _input.matrix(self, X, reset=False)
         return matrix, n_threads(self.n_jobs, len(matrix) * self.model_.n_trees)
 
@@ -345,6 +360,24 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
         for scores in self.model_.staged_scores(matrix, threads):
             yield self._labels(scores)
 
+    def report(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        X_train: Any = None,
+        y_train: ArrayLike | None = None,
+        title: str | None = None,
+    ) -> Any:
+        """All about this model on held-out rows, as one page: `edgewise.report.model_report`.
+
+        The report shows itself in a notebook, and `.save(path)` writes it to a file. With X_train
+        and y_train, the rows of the fit, it has more to tell. Needs the extra ``report``.
+        """
+        # Layers import one way and reports are far above: looked up by name, when asked.
+        reports = import_module("edgewise.report")
+        return reports.model_report(self, X, y, X_train=X_train, y_train=y_train, title=title)
+
     @property
     def feature_importances_(self) -> Scores:
         """Share of the total gain of each feature; zeros if no tree has a split."""
@@ -356,6 +389,7 @@ class Booster(Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc] 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = self._multi_label
         return tags
 

@@ -2,7 +2,8 @@
 
 EdgewiseError
 ├── InvalidParameterError   a constructor parameter has a value that is not allowed   (ValueError)
-└── InvalidDataError        X, y or weights cannot be learned from or predicted for    (ValueError)
+├── InvalidDataError        X, y or weights cannot be learned from or predicted for    (ValueError)
+└── ModelFormatError        a model cannot be read from, or written to, a model file   (ValueError)
 
 A message says what was wrong, what is allowed, and what came.
 """
@@ -18,6 +19,10 @@ class InvalidParameterError(EdgewiseError, ValueError):
 
 class InvalidDataError(EdgewiseError, ValueError):
     """X, y or the weights cannot be used."""
+
+
+class ModelFormatError(EdgewiseError, ValueError):
+    """A file is not a valid model file, or a model has something that such a file cannot hold."""
 
 
 class CostWarning(UserWarning):

@@ -64,7 +64,7 @@ def _row_hashes(X: Any) -> Keys:
 
 def _columns(X: Any) -> Iterator[NDArray[Any]]:
     if hasattr(X, "columns"):  # a data frame: every column has its own type
-        for name in X.columns:
+        for name in getattr(X, "column_names", X.columns):  # of Arrow, or of others
             yield np.asarray(X[name])
         return
     array = np.asarray(X)

@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._input import Matrix, Rows, Weights
+from ._groups import for_core
+from ._input import Rows, Weights
 from ._model import Model
+from ._sparse import Matrix
 
 Criterion = Literal["newton", "least_squares"]
 Tree = _core.Tree
@@ -40,7 +42,9 @@ class Engine:
         self.n_classes = len(start)
         self.n_threads = n_threads
         self._limits = limits
-        self._data = _core.BinnedData(rows.X, rows.weights, max_bins, n_threads, categorical)
+        self._data = _core.BinnedData(
+            rows.X, rows.weights, max_bins, n_threads, categorical, for_core(rows.groups)
+        )
         self.posterior = _core.Posterior(
             rows.codes, rows.weights, np.ascontiguousarray(start), by_class
         )

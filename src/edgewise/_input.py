@@ -19,13 +19,26 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from . import _frames
 from ._errors import InvalidDataError, InvalidParameterError
+from ._soft import SoftLabels, soft_labels
+from ._sparse import Matrix, SparseRows
 
-Matrix = NDArray[Any]
 Labels = NDArray[np.int32]
 Weights = NDArray[np.float64]
 Relevant = NDArray[np.bool_]
 
+_PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
 _READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+
+
+class Group(NamedTuple):
+    """Groups of the categories of a column that has many; see ``_groups``."""
+
+    feature: int
+    own: Weights  # categories with a bin of their own, ascending
+    values: Weights  # all categories, ascending
+    group: NDArray[np.uint8]  # their groups
+    codes: NDArray[np.uint8]  # (n): groups of the training rows, n_groups where missing
+    stand_in: Weights  # (n_groups): a category of each that has no bin of its own
 
 
 class Rows(NamedTuple):
@@ -36,9 +49,39 @@ class Rows(NamedTuple):
     weights: Weights | None  # (n), or None where all rows weigh the same
     relevant: Relevant | None = None  # (n, n_labels): the labels, if several are allowed
     costs: Weights | None = None  # (n, n_classes): what each answer costs, if given row by row
+    soft: Weights | None = None  # (n, n_classes): probabilities of the label, until `expanded`
+    copies: float = 1.0  # rows for each row that was given, by `expanded`
+    groups: tuple[Group, ...] = ()
 
     def take(self, which: NDArray[Any]) -> "Rows":
-        return Rows(*(None if part is None else part[which] for part in self))  # type: ignore[arg-type]
+        """Some rows; groups, which depend on all rows, are not taken over."""
+        parts = (None if part is None else part[which] for part in self[:6])
+        return Rows(*parts)._replace(copies=self.copies)  # type: ignore[arg-type]
+
+    @property
+    def n_given(self) -> int:
+        """Rows, copies not counted."""
+        return round(len(self.codes) / self.copies)
+
+    def leaf_size(self, min_samples_leaf: int) -> int:
+        """Rows of a leaf, if it must hold so many that were given."""
+        return 1 if min_samples_leaf == 1 else round(min_samples_leaf * self.copies)
+
+    def expanded(self) -> "Rows":
+        """With soft labels a copy of the row for each class of positive probability."""
+        if self.soft is None:
+            return self
+        row, code = np.nonzero(self.soft > 0)
+        times = self.soft[row, code]
+        weights = times if self.weights is None else self.weights[row] * times
+        once = len(row) == len(self.codes)  # every row has one label
+        rows = self if once else self.take(row)
+        return rows._replace(
+            codes=code.astype(np.int32),
+            weights=None if once and (weights == 1.0).all() else _scaled(weights),
+            soft=None,
+            copies=len(row) / len(self.codes),
+        )
 
     def signs(self, n_classes: int) -> NDArray[np.int8]:
         """y_il = +1 if row i has label l, else -1: (n, n_classes)"""
@@ -90,7 +133,7 @@ class Labelled(NamedTuple):
     """Checked input with the user's labels."""
 
     X: Matrix
-    y: NDArray[Any]  # (n) labels, or (n, n_labels) booleans
+    y: Any  # (n) labels, (n, n_labels) booleans, or soft labels
     weights: Weights | None
     costs: Weights | None = None
 
@@ -105,6 +148,10 @@ class Labelled(NamedTuple):
         return Labelled(*(None if part is None else part[present] for part in self))  # type: ignore[arg-type]
 
     def encoded(self, classes: NDArray[Any], name: str) -> Rows:
+        if isinstance(self.y, SoftLabels):
+            soft = self.y.among(classes, name)
+            likeliest = soft.argmax(axis=1).astype(np.int32)
+            return Rows(self.X, likeliest, self.weights, None, self.costs, soft)
         if self.y.ndim == 1:
             return Rows(self.X, encode(classes, self.y, name), self.weights, None, self.costs)
         if self.y.shape[1] != len(classes):
@@ -130,23 +177,28 @@ def labelled(
     names: tuple[str, str, str],
     reset: bool,
     multi_label: bool = False,
+    soft: bool = False,
     learn: bool = False,
 ) -> Labelled:
     """X, y and weights, checked; `names` are what the user calls them. For `learn` see `matrix`."""
     X = matrix(estimator, given[0], reset=reset, learn=learn)
-    y = indicators(given[1], names[1]) if multi_label and _is_matrix(given[1]) else None
+    y: Any = soft_labels(given[1], names[1]) if soft else None
+    if y is None and multi_label and _is_matrix(given[1]):
+        y = indicators(given[1], names[1])
+        if class_weight is not None:
+            raise InvalidParameterError(
+                "The 'class_weight' parameter is for labels that exclude each other; with an "
+                f"indicator matrix as y it must be None. Got {class_weight!r}."
+            )
     if y is None:
         y = labels(given[1], names[1])
-    elif class_weight is not None:
-        raise InvalidParameterError(
-            "The 'class_weight' parameter is for labels that exclude each other; with an indicator "
-            f"matrix as y it must be None. Got {class_weight!r}."
-        )
     if len(y) != len(X):
         raise InvalidDataError(
             f"{names[0]} and {names[1]} must have one row each per example. Got {names[0]} with "
             f"{len(X)} rows and {names[1]} with {len(y)}: inconsistent numbers of samples."
         )
+    if isinstance(y, SoftLabels):
+        y, class_weight = y.weighted(class_weight), None
     return Labelled(X, y, weights(given[2], X, y, class_weight, names[2]))
 
 
@@ -156,8 +208,12 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
     With `learn`, which a fit wants, the estimator is told which columns are categories (its
     `is_categorical_`) and what values those have that are not numbers (`categories_`, by column).
     """
+    if not learn and _is_plain(estimator, X):
+        return X  # type: ignore[no-any-return]
+    if sparse.issparse(X):
+        return _of_sparse(estimator, X, reset=reset, learn=learn)
     if _frames.is_frame(X):
-        return readable(_of_frame(estimator, X, reset=reset, learn=learn))
+        return _of_frame(estimator, X, reset=reset, learn=learn)
     if not learn and isinstance(X, np.ndarray) and X.dtype.kind == "O" and _tables(estimator):
         validate_data(estimator, X, reset=False, skip_check_array=True)
         return _by_tables(estimator, X)
@@ -175,6 +231,38 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
     if _tables(estimator):
         return _by_tables(estimator, np.asarray(checked))
     return readable(np.asarray(checked))
+
+
+def _of_sparse(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> Matrix:
+    checked = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
+    )
+    if learn:
+        _declare(estimator, reset=reset)
+    if _tables(estimator):
+        raise InvalidDataError(
+            f"{type(estimator).__name__} was fitted to a data frame with categories, and needs a "
+            "data frame. Got a sparse matrix."
+        )
+    return SparseRows.of(checked)
+
+
+def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
+    """Whether X is rows to predict for as they should be, of which scikit-learn would say nothing.
+
+    Its own checks take longer than the prediction of a row.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype in _PLAIN
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == getattr(estimator, "n_features_in_", 0) > 0
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and not hasattr(estimator, "feature_names_in_")
+        and not _tables(estimator)
+    )
 
 
 def _declare(estimator: BaseEstimator, *, reset: bool) -> None:
@@ -203,12 +291,12 @@ def _of_frame(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> 
                 f"Found array with 0 {thing} (shape={tuple(X.shape)}) while a minimum of 1 is "
                 f"required by {type(estimator).__name__}."
             )
-    whole = _frames.as_one_array(X)
+    whole = _frames.as_one_matrix(X)
     if whole is not None:
         if learn:
             _declare(estimator, reset=reset)
         if not _tables(estimator):
-            return whole
+            return SparseRows.of(whole) if sparse.issparse(whole) else readable(whole)
     parts = _frames.columns(X)
     if learn:
         _learn_categories(estimator, parts, None if reset else estimator.categories_)
@@ -291,7 +379,7 @@ def _wrong_columns(estimator: BaseEstimator, words: str, got: Any) -> InvalidPar
     )
 
 
-def readable(X: Matrix) -> Matrix:
+def readable(X: NDArray[Any]) -> NDArray[Any]:
     if X.dtype.kind == "b":
         return X.view(np.uint8)
     if X.dtype.kind == "f" and X.dtype.itemsize < 4:
@@ -383,8 +471,10 @@ def _is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ in ("NAType", "NaTType")  # pandas, not imported
 
 
-def classes_of(y: NDArray[Any]) -> NDArray[Any]:
+def classes_of(y: Any) -> NDArray[Any]:
     """The distinct labels in sorted order; the numbers of the columns of an indicator matrix."""
+    if isinstance(y, SoftLabels):
+        return y.known_classes()
     if y.ndim == 2:
         never = np.flatnonzero(~y.any(axis=0))
         if len(never):
@@ -425,7 +515,7 @@ def encode(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
 
 
 def weights(
-    sample_weight: ArrayLike | None, X: Matrix, y: NDArray[Any], class_weight: Any, name: str
+    sample_weight: ArrayLike | None, X: Matrix, y: Any, class_weight: Any, name: str
 ) -> Weights | None:
     """One positive or zero weight per row, or None where all rows weigh the same."""
     if sample_weight is None and class_weight is None:
@@ -442,7 +532,11 @@ def weights(
         raise InvalidDataError(
             f"{name} must hold at least one positive weight. All weights are zero."
         )
-    # A power of two, so that nothing is rounded; only ratios of weights matter.
+    return _scaled(w)
+
+
+def _scaled(w: Weights) -> Weights:
+    """By a power of two, so that nothing is rounded; only ratios of weights matter."""
     return np.ascontiguousarray(np.ldexp(w, -np.frexp(w.max())[1]), dtype=np.float64)
 
 

@@ -157,13 +157,14 @@ class BaseBooster(Booster):
 
     def _engine(self, rows: Rows, start: Scores) -> Engine:
         n_classes = len(start)
-        leaves = self._leaf_limit(len(rows.X), n_classes)
+        leaves = self._leaf_limit(rows.n_given, n_classes)
+        samples = rows.leaf_size(self.min_samples_leaf)
         return Engine(
             rows,
             start,
             max_bins=self.max_bins,
             categorical=columns_of(self.is_categorical_),
-            limits=_core.GrowLimits(leaves, self.max_depth or 0, self.min_samples_leaf),
+            limits=_core.GrowLimits(leaves, self.max_depth or 0, samples),
             n_threads=n_threads(self.n_jobs, rows.X.size * n_classes),
             by_class=self._class_trees,
         )

@@ -16,8 +16,8 @@ from ._coefficients import Coefficients, Kind, binary_of_edge, factorised, per_l
 from ._ensemble import Constant, Member
 from ._errors import InvalidParameterError
 from ._grower import Tree, set_leaves
-from ._input import Matrix
 from ._model import Scores
+from ._sparse import Matrix, for_others
 from ._vote_grower import VoteGrower
 from ._votes import Method, best_votes
 
@@ -195,7 +195,7 @@ class AnyClassifier:
         best: tuple[float, Any, NDArray[np.float64]] | None = None
         for _ in range(self.SWEEPS):
             phi = self._binary(engine, (signed * votes).sum(axis=1), m)
-            answers = np.where(phi.predict(engine.X) > 0, 1.0, -1.0)[:, np.newaxis]
+            answers = np.where(phi.predict(for_others(engine.X)) > 0, 1.0, -1.0)[:, np.newaxis]
             edges = (answers * signed).sum(axis=0)  # (n_classes)
             edge = float(np.abs(edges).sum())
             if best is not None and edge <= best[0]:
@@ -219,7 +219,7 @@ class AnyClassifier:
         seed_unseeded(classifier, engine.grower.rng(m))
         weights = np.abs(pseudo[counts])
         weights *= len(weights) / weights.sum()
-        return classifier.fit(engine.X[counts], labels[counts], sample_weight=weights)
+        return classifier.fit(for_others(engine.X[counts]), labels[counts], sample_weight=weights)
 
 
 def seed_unseeded(classifier: Any, rng: np.random.Generator) -> None:

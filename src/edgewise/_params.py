@@ -62,6 +62,14 @@ def one_of(*allowed: Any) -> Rule:
     )
 
 
+def number() -> Rule:
+    return lambda v: isinstance(v, float) and math.isfinite(v), "a finite float"
+
+
+def text() -> Rule:
+    return lambda v: isinstance(v, str) and len(v) <= 1000, "a string of at most 1000 characters"
+
+
 def boolean() -> Rule:
     return lambda v: isinstance(v, bool | np.bool_), "True or False"
 

@@ -5,6 +5,7 @@ import os
 from . import _core
 
 _WORK_PER_THREAD = 50_000  # row-feature-class products below which a second thread does not pay
+_MOST = 513  # the pool never has more helpers than 512
 
 
 def n_threads(n_jobs: int | None, work: int) -> int:
@@ -12,10 +13,12 @@ def n_threads(n_jobs: int | None, work: int) -> int:
 
     Small work stays on one thread. The model does not depend on the number.
     """
+    if n_jobs is None and work < 2 * _WORK_PER_THREAD:
+        return 1  # without a look at what the process may use, which takes longer than one row
     cpus = _limit(_core.available_cpus())
     if n_jobs is None:
         return max(1, min(cpus, work // _WORK_PER_THREAD))
-    return max(1, cpus + 1 + n_jobs) if n_jobs < 0 else n_jobs
+    return max(1, cpus + 1 + n_jobs) if n_jobs < 0 else min(n_jobs, _MOST)
 
 
 def _limit(cpus: int) -> int:

@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from . import _core
+from ._groups import for_core
 from ._grower import Tree
-from ._input import Labels, Matrix, Weights
+from ._input import Labels, Rows, Weights
 
 NEGLIGIBLE = 1 / 64  # share of the mean weight below which rows do not count in the search
 MANY_ROWS = 2000  # with fewer, leaving some out saves nothing
@@ -18,7 +19,7 @@ class VoteGrower:
 
     def __init__(
         self,
-        X: Matrix,
+        rows: Rows,
         *,
         max_bins: int,
         categorical: list[int],
@@ -30,10 +31,13 @@ class VoteGrower:
         self.n_threads = n_threads
         self.seed = seed
         self._limits = limits  # max_leaf_nodes, max_depth, min_samples_leaf
+        X = rows.X
         self._n_features = X.shape[1]
         self._n_drawn = n_drawn(max_features, X.shape[1])
         self._negligible = NEGLIGIBLE if len(X) >= MANY_ROWS else 0.0
-        self._data = _core.BinnedData(X, None, max_bins, n_threads, categorical)
+        self._data = _core.BinnedData(
+            X, None, max_bins, n_threads, categorical, for_core(rows.groups)
+        )
 
     def rng(self, m: int) -> np.random.Generator:
         """Random numbers of round m, the same wherever a fit begins."""

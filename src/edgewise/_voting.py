@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from . import _params as p
 from ._base import Booster
-from ._input import Matrix, columns_of
+from ._input import Rows, columns_of
 from ._threads import n_threads
 from ._vote_grower import VoteGrower, seed_of
 
@@ -95,14 +95,14 @@ class VotingBooster(Booster):
         """Leaves of a tree; 0 means no limit."""
         return self.max_leaf_nodes or 0
 
-    def _grower(self, X: Matrix, n_classes: int) -> VoteGrower:
-        leaves = self._leaf_limit(len(X), n_classes)
+    def _grower(self, rows: Rows, n_classes: int) -> VoteGrower:
+        leaves = self._leaf_limit(rows.n_given, n_classes)
         return VoteGrower(
-            X,
+            rows,
             max_bins=self.max_bins,
             categorical=columns_of(self.is_categorical_),
-            limits=(leaves, self.max_depth or 0, self.min_samples_leaf),
+            limits=(leaves, self.max_depth or 0, rows.leaf_size(self.min_samples_leaf)),
             max_features=self.max_features,
             seed=seed_of(self.random_state),
-            n_threads=n_threads(self.n_jobs, X.size * n_classes),
+            n_threads=n_threads(self.n_jobs, rows.X.size * n_classes),
         )

@@ -42,7 +42,7 @@ from ._mh_bases import (
     Product,
     check_base,
 )
-from ._model import ModelBuilder, Scores
+from ._model import Scores
 from ._voting import DOC, VotingBooster, at_most
 
 OWN_BASES = ("stump", "hamming_tree", "product", "one_vs_all")
@@ -127,6 +127,7 @@ class AdaBoostMHClassifier(VotingBooster):
         "initial_weights": p.one_of("balanced", "uniform"),
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
     }
+    _fitted: ClassVar[dict[str, p.Rule]] = VotingBooster._fitted | {"_log_odds": p.number()}
 
     def __init__(
         self,
@@ -205,13 +206,14 @@ class AdaBoostMHClassifier(VotingBooster):
         shares = rows.shares()
         present, absent = initial_weights(signs, shares, self.initial_weights)
         self._log_odds = log_odds_of_weights(signs, present, absent, shares)
-        grower = self._grower(rows.X, len(start))
+        grower = self._grower(rows, len(start))
         weights = _core.LabelWeights(signs, present, absent, grower.n_threads)
         return MHEngine(rows.X, weights, grower)
 
-    def _builder(self, start: Scores, n_features: int) -> Builder:
-        kind = ModelBuilder if isinstance(self.base, str) else EnsembleBuilder
-        return kind(start, n_features)
+    def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
+        if isinstance(self.base, str):
+            return super()._builder(start, rows, n_threads)
+        return EnsembleBuilder(start, rows.X.shape[1])
 
     def _link(self, scores: Scores, n_threads: int) -> Scores:
         """P_l = 1 / (1 + (w+ / w-) exp(-2 f_l)), divided by the sum where one label is right."""

@@ -20,6 +20,7 @@ Deviations: a node that rows of one class reach is the end of their way, with th
 a node that no row reaches answers with the majority of the steps that lead to it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
@@ -34,11 +35,17 @@ from . import _params as p
 from ._base import TRAINING, transaction
 from ._chance import distinct, row_keys, uniforms
 from ._errors import InvalidDataError
-from ._input import Matrix, Rows, Weights
+from ._groups import for_core, grouped
+from ._input import Rows, Weights
 from ._model import Model, ModelBuilder
+from ._model_check import check_types, need
 from ._progress import Progress
+from ._saved import Saved
+from ._sparse import Matrix
 from ._threads import n_threads
 from ._vote_grower import seed_of
+
+_OWN_TYPES: dict[str, np.dtype[Any]] = {"frozen": np.dtype("u1"), "right": np.dtype("f8")}
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,39 @@ class BranchingProgram:
     def arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays by name; two programs are the same if these are."""
         return self.trees.arrays() | {"frozen": self.frozen, "right": self.right}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_features: int) -> "BranchingProgram":
+        """The program of arrays that may come from anywhere."""
+        own = {name: array for name, array in arrays.items() if name in _OWN_TYPES}
+        check_types(own, _OWN_TYPES)
+        rest = {name: array for name, array in arrays.items() if name not in own}
+        trees = Model.from_arrays(rest, n_features)
+        program = cls(trees, own["frozen"], own["right"], trees.n_rounds)
+        program.check()
+        return program
+
+    def check(self) -> None:
+        """Raises ModelFormatError unless the core can use it."""
+        check_types({"frozen": self.frozen, "right": self.right}, _OWN_TYPES)
+        need(isinstance(self.trees, Model) and isinstance(self.n_layers, int), "it has no trees")
+        layer = np.arange(self.trees.n_rounds + 1)
+        need(self.n_layers == self.trees.n_rounds, "a layer must be a round")
+        need(
+            np.array_equal(self.trees.round_start, layer * (layer + 1) // 2),
+            "layer t must have t + 1 trees",
+        )
+        n_trees = self.trees.n_trees
+        need(len(self.trees.start) == 1 and (self.trees.width == 1).all(), "trees must say 0 or 1")
+        need(len(self.frozen) == n_trees and (self.frozen <= 1).all(), "'frozen' must hold 0 or 1")
+        need(
+            len(self.right) == 2 * n_trees and ((self.right >= 0) & (self.right <= 1)).all(),
+            "'right' must hold two probabilities for every tree",
+        )
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.check()
 
     def probability(self, X: Matrix, n_threads: int) -> Weights:
         """Of class 1, (n)."""
@@ -85,7 +125,7 @@ class Walk:
         self.mass = after
 
 
-class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """MartiBoost: a branching program of weak learners, for two classes with noisy labels.
 
     Parameters
@@ -195,7 +235,8 @@ class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         """The program, and the share of the weight that has come to an end after every layer."""
         threads = n_threads(self.n_jobs, rows.X.size * self.n_layers)
         categorical = _input.columns_of(self.is_categorical_)
-        data = _core.BinnedData(rows.X, None, self.max_bins, threads, categorical)
+        groups = for_core(grouped(rows, categorical, 2).groups)
+        data = _core.BinnedData(rows.X, None, self.max_bins, threads, categorical, groups)
         limits = _core.GrowLimits(
             self.max_leaf_nodes or 0, self.max_depth or 0, self.min_samples_leaf
         )
@@ -224,6 +265,14 @@ class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         )
         return program, np.array(ended)
 
+    @staticmethod
+    def _model_from(
+        arrays: Mapping[str, NDArray[Any]], n_features: int, n_classes: int
+    ) -> tuple[Any, int]:
+        need(n_classes == 2, f"there must be two classes, not {n_classes}")
+        program = BranchingProgram.from_arrays(arrays, n_features)
+        return program, program.n_layers
+
     def predict_proba(self, X: ArrayLike) -> Weights:
         """The probability that the random walk of a row ends in each class, (n_rows, 2).
 
@@ -249,6 +298,7 @@ class MartiBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
 

@@ -37,11 +37,13 @@ from ._base import Fit
 from ._chance import row_keys, uniforms
 from ._coefficients import ROUNDING
 from ._ensemble import EnsembleBuilder, EnsembleModel, Member
+from ._groups import grouped
 from ._grower import Tree, set_leaves
-from ._input import Matrix, Rows, Weights
+from ._input import Rows, Weights, columns_of
 from ._loop import Builder, boost
 from ._mh_bases import check_base
-from ._model import ModelBuilder, Scores
+from ._model import Scores
+from ._sparse import Matrix, for_others
 from ._vote_grower import VoteGrower, seed_of
 from ._voting import DOC, VotingBooster, at_most
 
@@ -121,7 +123,7 @@ class MemberEngine:
     rounding = 0.0
 
     def __init__(self, rows: Rows, n_classes: int, base: Any, random_state: Any) -> None:
-        self.X, self.codes = rows.X, rows.codes
+        self.X, self.codes = for_others(rows.X), rows.codes
         self.n_classes = n_classes
         self.n_threads = 1
         self._base = base
@@ -213,6 +215,7 @@ class SAMMEClassifier(VotingBooster):
         "base": p.either(p.one_of("tree"), p.classifier()),
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
     }
+    _fitted: ClassVar[dict[str, p.Rule]] = VotingBooster._fitted | {"sharpness_": p.real(0.0)}
 
     def __init__(
         self,
@@ -270,13 +273,14 @@ class SAMMEClassifier(VotingBooster):
 
     def _engine(self, rows: Rows, start: Scores) -> SAMMEEngine | MemberEngine:
         if isinstance(self.base, str):
-            return SAMMEEngine(rows, len(start), self._grower(rows.X, len(start)))
+            return SAMMEEngine(rows, len(start), self._grower(rows, len(start)))
         check_base(self.base, self.is_categorical_, type(self).__name__)
         return MemberEngine(rows, len(start), self.base, self.random_state)
 
-    def _builder(self, start: Scores, n_features: int) -> Builder:
-        kind = ModelBuilder if isinstance(self.base, str) else EnsembleBuilder
-        return kind(start, n_features)
+    def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
+        if isinstance(self.base, str):
+            return super()._builder(start, rows, n_threads)
+        return EnsembleBuilder(start, rows.X.shape[1])
 
     # --- probabilities ------------------------------------------------------------------------
 
@@ -295,8 +299,9 @@ class SAMMEClassifier(VotingBooster):
         part, held_out = rows.take(~held), rows.take(held)
         if len(held_out.X) == 0 or len(np.unique(part.codes)) < len(classes):
             return START_SHARPNESS
+        part = grouped(part, columns_of(self.is_categorical_), len(classes))
         engine = self._engine(part, np.zeros(len(classes)))
-        builder = self._builder(np.zeros(len(classes)), rows.X.shape[1])
+        builder = self._builder(np.zeros(len(classes)), part, engine.n_threads)
         rounds = range(min(SHORT, self.n_iter_))
         boost(self._round_rule(len(classes), {}), engine, builder, rounds)
         if 2 * builder.n_rounds < len(rounds):  # it ended before it was like the model

@@ -39,8 +39,9 @@ from ._coefficients import signs_of
 from ._cost import check_cost
 from ._errors import InvalidDataError
 from ._grower import set_leaves
-from ._input import Matrix, Rows, Weights
+from ._input import Rows, Weights
 from ._model import Scores
+from ._sparse import Matrix
 from ._vote_grower import VoteGrower
 from ._voting import DOC, VotingBooster
 
@@ -227,7 +228,7 @@ class SoftmaxBoostClassifier(VotingBooster):
 
     def _engine(self, rows: Rows, start: Scores) -> SoftmaxEngine:
         costs = self._costs(rows, len(start))
-        return SoftmaxEngine(rows, costs, self._grower(rows.X, len(start)))
+        return SoftmaxEngine(rows, costs, self._grower(rows, len(start)))
 
     def _costs(self, rows: Rows, n_classes: int) -> Weights:
         """c_i(k), (n, n_classes)."""

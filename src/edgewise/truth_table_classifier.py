@@ -29,6 +29,7 @@ from . import _input
 from . import _params as p
 from ._cross_fit import Answers, Codes, Examples, answers, cross_fit, examples, prefit_answers
 from ._errors import InvalidParameterError
+from ._saved import Saved
 from .lab.truth_table import Loss, Minimum, TruthTable, loss_of
 
 Reals = NDArray[np.float64]
@@ -38,6 +39,7 @@ _ALL_CELLS = 10  # classifiers up to which kappa is about all cells; above, abou
 
 
 class TruthTableClassifier(
+    Saved,
     ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
     MetaEstimatorMixin,  # type: ignore[misc]
     _BaseComposition,  # type: ignore[misc]
@@ -134,6 +136,9 @@ class TruthTableClassifier(
         self._used_tables = used
         self._kappa: Reals | None = None
         return self
+
+    def _why_not_saved(self) -> str | None:
+        return "its classifiers may be any library's"
 
     def _checked_estimators(self) -> dict[str, Any]:
         """The classifiers that take part, by name."""

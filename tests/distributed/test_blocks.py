@@ -162,6 +162,9 @@ def test_bad_input_is_refused_with_words(gaps):
         fit_blocks(boost, X, np.where(y == 1, np.nan, y))
     with pytest.raises(InvalidDataError, match="numbers only"):
         fit_blocks(boost, X.astype(str), y)
+    named = clone(boost).set_params(categorical_features=[0])
+    with pytest.raises(InvalidDataError, match="at most 254 categories"):
+        fit_blocks(named, X, y)
     with pytest.raises(InvalidDataError, match="0 sample"):
         fit_blocks(boost, X[:0], y[:0])
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 from support import assert_same_model, fitted_attributes, table, uneven_weights
-from support_toy import noisy_bits
 
 from edgewise import InvalidDataError, MartiBoostClassifier, SAMMEClassifier
+from edgewise.experiments.softmax_toy import noisy_bits
 from edgewise.martiboost import majority
 
 BOTH = pytest.mark.parametrize("routing", ["expected", "random"])

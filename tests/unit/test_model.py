@@ -46,7 +46,7 @@ def test_followed_by_undoes_the_cut(fitted):
     n_trees = int(whole.round_start[2])
     arrays = whole.arrays()
     node, value = whole.node_start[n_trees], whole.value_start[n_trees]
-    per_node = ("feature", "left", "threshold", "missing_left", "gain")
+    per_node = ("feature", "left", "threshold", "missing_left", "gain", "cover")
     cut = {name: arrays[name][node:] for name in per_node}
     cut |= {name: arrays[name][value:] for name in ("classes", "values")}
     rest = type(
@@ -329,7 +329,8 @@ def test_trees_of_the_core_show_their_arrays(gappy, monkeypatch):
     X, y = gappy
     model = AOSOLogitBoostClassifier(n_estimators=1, max_leaf_nodes=4).fit(X, y).model_
     (tree,) = trees
-    for name in ("feature", "left", "threshold", "missing_left", "gain", "classes", "values"):
+    per_node = ("feature", "left", "threshold", "missing_left", "gain", "cover")
+    for name in (*per_node, "classes", "values"):
         np.testing.assert_array_equal(getattr(tree, name), getattr(model, name))
     assert tree.leaf_of_row.shape == (len(X),)
     assert tree.width == 2

@@ -90,6 +90,11 @@ class State:
         self.n_applied = 0
         self.added = False  # whether the trees of round m are in
         self.answer = Answer()
+        self._cover_unit: float = setting.options["cover_unit"]
+
+    def covers(self, trees: list[_core.Tree]) -> Array:
+        """Sums of the weights of the rows in each leaf of trees that have routed the rows."""
+        return _core.cover_sums(trees, self.block.weights, self._cover_unit)
 
     def replay(self, trees: list[_core.Tree], round_start: Array) -> None:
         """Brings a new state to where a model left it."""

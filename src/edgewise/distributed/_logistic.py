@@ -57,7 +57,8 @@ class LogisticState(State):
 
     def leaves(self, targets: Targets, scales: Array, forest: dict[str, Array]) -> Answer:
         self._trees = _core.trees_on_bins(self.block.cuts, forest)
-        return Answer([self._grower.leaf_sums(targets, scales, self._trees, self._n_threads)])
+        sums = self._grower.leaf_sums(targets, scales, self._trees, self._n_threads)
+        return Answer([sums, self.covers(self._trees)])
 
     # --- steps of pair trees ---
 
@@ -74,7 +75,8 @@ class LogisticState(State):
     def pair_leaves(self, forest: dict[str, Array], pairs: Array) -> Answer:
         self._trees = _core.trees_on_bins(self.block.cuts, forest)
         args = (pairs, self._n_total, self._n_threads)
-        return Answer([self._grower.leaf_sums(self._trees[0], *args)])
+        sums = self._grower.leaf_sums(self._trees[0], *args)
+        return Answer([sums, self.covers(self._trees)])
 
     # --- steps of both ---
 
@@ -133,7 +135,8 @@ class LogisticEngine(Driver):
         while len(requests := driver.next()):
             driver.take(*self.trip(("expand", requests)).sums, self.n_threads)
         trees = driver.finish()
-        sums = self.trip(("leaves", targets, scales, forest_of(trees))).sums[0]
+        sums, covers = self.trip(("leaves", targets, scales, forest_of(trees))).sums
+        _core.set_covers(trees, covers)
         _core.set_class_leaves(trees, targets, scales, sums, factor, shrinkage)
         return self._keep(trees)
 
@@ -161,7 +164,8 @@ class LogisticEngine(Driver):
             driver.take(*self.trip(("answer_pairs", *requests)).sums, self.n_threads)
         tree = driver.finish()
         pairs = np.empty(0, dtype=np.int32) if vector else driver.pairs
-        leaf_sums = self.trip(("pair_leaves", forest_of([tree]), pairs)).sums[0]
+        leaf_sums, covers = self.trip(("pair_leaves", forest_of([tree]), pairs)).sums
+        _core.set_covers([tree], covers)
         _core.set_pair_leaves(tree, self.n_classes, pairs, leaf_sums, shrinkage)
         return self._keep([tree])[0]
 

@@ -78,7 +78,8 @@ class MHState(State):
 
     def leaves(self, forest: dict[str, Array], fine: float) -> Answer:
         self._trees = _core.trees_on_bins(self.block.cuts, forest)
-        return Answer([self._grower.leaf_sums(self._trees[0], fine, self._n_threads)])
+        sums = self._grower.leaf_sums(self._trees[0], fine, self._n_threads)
+        return Answer([sums, self.covers(self._trees)])
 
     def vote_mass(self, votes: Array, unit: float) -> Answer:
         return Answer([np.array([self._grower.vote_mass_sum(votes, unit, self._n_threads)])])
@@ -117,7 +118,8 @@ class RemoteMHEngine(Driver):
         while len(requests := driver.next()):
             driver.take(self.trip(("expand", requests)).sums[0], self.n_threads)
         tree: Tree = driver.finish()
-        sums = self.trip(("leaves", forest_of([tree]), self._fine)).sums[0]
+        sums, covers = self.trip(("leaves", forest_of([tree]), self._fine)).sums
+        _core.set_covers([tree], covers)
         _core.set_edge_sums(tree, self.n_classes, self._fine, sums)
         return tree
 

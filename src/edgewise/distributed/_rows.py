@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 
 from .. import _core, _input
 from .._errors import InvalidDataError
+from .._groups import MOST
 from .._input import Weights
 from .._loop import Watcher
 from .._model import Scores
@@ -31,6 +32,8 @@ from ._facts import (
 from ._logistic import LogisticEngine, LogisticState
 from ._mh import MHState, RemoteMHEngine, initial_facts, log_odds
 from ._progress import Teller
+
+MOST_ROWS = 2**30  # statistics are integers of 32 bits, and every row may have a unit
 
 
 class Shape(NamedTuple):
@@ -62,6 +65,8 @@ class RemoteRows:
         watchers: list[Watcher],
     ) -> None:
         self.X = Shape(shape)
+        self.weights = None  # they are in the blocks, as is all that belongs to single rows
+        self.groups: tuple[Any, ...] = ()
         self.backend = backend
         self.blocks = blocks
         self.cuts = cuts
@@ -101,6 +106,7 @@ def _logistic_engine(rows: RemoteRows, estimator: Any, start: Scores) -> Logisti
         "n_total": n,
         "negligible": 1 / 64,
         "n_threads": 1,
+        "cover_unit": _cover_unit(rows),
         "loss_unit": _core.loss_unit(n, largest),
     }
     return LogisticEngine(
@@ -131,6 +137,7 @@ def _mh_engine(rows: RemoteRows, estimator: Any, start: Scores) -> RemoteMHEngin
         "initial": estimator.initial_weights,
         "negligible": negligible,
         "n_threads": 1,
+        "cover_unit": _cover_unit(rows),
     }
     facts = rows.backend.sum(initial_facts, rows.blocks, n_classes, options, add=add_answers)
     estimator._log_odds = log_odds(facts)
@@ -145,6 +152,11 @@ def _mh_engine(rows: RemoteRows, estimator: Any, start: Scores) -> RemoteMHEngin
         n_threads=n_threads(estimator.n_jobs, d * 256 * n_classes),
         heaviest=float(facts.peaks[0][0]),
     )
+
+
+def _cover_unit(rows: RemoteRows) -> float:
+    largest = rows.largest_weight
+    return 1.0 if largest is None else _core.sum_scale(len(rows.X), largest)
 
 
 def _total_weight(rows: RemoteRows) -> float:
@@ -189,6 +201,9 @@ def gather_rows(
         sums = np.array([rounded(total) for total in weighed.class_sums])
         weight_sum = rounded(weighed.weight_sum)
     assert summary is not None
+    if n >= MOST_ROWS:
+        raise InvalidDataError(f"At most {MOST_ROWS - 1} rows can be fitted. Got {n}.")
+    _need_few_categories(summary, categorical, type(estimator).__name__)
     cuts = _core.Cuts(summary, estimator.max_bins, categorical)
     blocks = backend.map(bin_part, parts, recipe, cuts)
     rows = RemoteRows(
@@ -212,6 +227,15 @@ def need_rows(look: Look, estimator: BaseEstimator) -> None:
             f"Found array with 0 {thing} (shape={(n, d)}) while a minimum of 1 is required by "
             f"{type(estimator).__name__}."
         )
+
+
+def _need_few_categories(summary: _core.Summary, categorical: list[int], owner: str) -> None:
+    for j in categorical:
+        if summary.n_distinct(j) > MOST:
+            raise InvalidDataError(
+                f"A categorical column may have at most {MOST} categories if {owner} is fitted on "
+                f"Dask collections. Column {j} has {summary.n_distinct(j)}."
+            )
 
 
 def _recipe(look: Look, estimator: Any, *, weighted: bool) -> Recipe:

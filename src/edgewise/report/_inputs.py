@@ -22,7 +22,7 @@ class MethodResult:
     interval: tuple[float, float] | None = None  # of the error
     log_loss: float | None = None
     brier: float | None = None
-    calibration: float | None = None  # expected calibration error of the top label
+    calibration: float | None = None  # expected calibration error
     fit_seconds: float | None = None
     predict_seconds: float | None = None
     model_bytes: int | None = None
@@ -109,6 +109,7 @@ class Table:
     caption: str = ""
     formats: Mapping[str, str] = field(default_factory=dict)  # column: format, such as ".2%"
     bold: Sequence[int] = ()  # numbers of the rows to stress, from 0
+    beside: bool = False  # narrow enough to stand beside a chart
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ class Section:
     title: str
     words: Sequence[str] = ()  # paragraphs
     parts: Sequence[Table | Chart | Image] = ()
+    about: str = ""  # stands above the title, such as the method that the section is about
 
 
 @dataclass(frozen=True)

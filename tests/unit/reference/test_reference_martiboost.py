@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from support import table, uneven_weights
-from support_toy import BITS, FIRST, noisy_bits
 
+from edgewise.experiments.softmax_toy import BITS, FIRST, noisy_bits
 from edgewise.reference import _gini_tree, martiboost
 from edgewise.reference._tree import Table
 from edgewise.reference.martiboost import Walk, train_node

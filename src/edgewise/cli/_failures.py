@@ -1,0 +1,65 @@
+"""How a command ends: 0 done, 1 bad input, 2 wrong usage (typer's), 130 interrupted.
+
+What went wrong is one line on stderr, never a traceback. A traceback means a mistake of ours.
+"""
+
+import functools
+import os
+import re
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar
+
+import typer
+
+from .._errors import EdgewiseError
+
+BAD_INPUT = 1
+INTERRUPTED = 130
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
+    typer.echo(re.sub(r"\s+", " ", message).strip(), err=True)
+    raise typer.Exit(code)
+
+
+def guarded(command: Command) -> Command:
+    """The command, with errors that the user can do something about told in one line."""
+
+    @functools.wraps(command)
+    def run(*args: Any, **options: Any) -> Any:
+        try:
+            command(*args, **options)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            _forget_output()  # who reads has gone, as `head` does
+            raise typer.Exit(BAD_INPUT) from None
+        except OSError as error:
+            _forget_output()
+            fail(_of_system(error))
+        except (EdgewiseError, ValueError, ModuleNotFoundError) as error:
+            fail(str(error))
+        except MemoryError as error:
+            fail(f"There is not enough memory. {error}")
+        except KeyboardInterrupt:
+            fail("Interrupted.", INTERRUPTED)
+
+    return run  # type: ignore[return-value]
+
+
+def _of_system(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"{error.filename}: {reason}" if error.filename else f"Cannot write: {reason}"
+
+
+def _forget_output() -> None:
+    """What could not be written must not be tried again when the interpreter ends."""
+    try:
+        number = sys.stdout.fileno()
+    except (OSError, ValueError):  # not a file, as in tests
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, number)
+    os.close(nowhere)

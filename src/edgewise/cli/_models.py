@@ -1,0 +1,65 @@
+"""Model files, and the tables they are applied to."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import load
+from .._errors import InvalidDataError
+from .._input import encode
+from ..tables import Columns, SparseRows
+from ._data import Reading
+
+
+def load_model(path: Path) -> Any:
+    """The estimator in a file, or an error that names the file."""
+    if not path.exists():
+        raise InvalidDataError(f"There is no model file {str(path)!r}.")
+    try:
+        return load(path)
+    except ValueError as error:
+        raise InvalidDataError(f"{path}: {error}") from None
+
+
+def need_place(path: Path | None) -> None:
+    """The folder of a file to be written is there: better known before the work than after."""
+    if path is not None and not path.parent.is_dir():
+        raise InvalidDataError(f"There is no folder {str(path.parent)!r} to write {path.name} to.")
+
+
+def opened_for(model: Any, reading: Reading, source: str) -> Columns | SparseRows:
+    """The table, with categories of the model as text, whatever they look like."""
+    names = feature_names(model)
+    if names is None:
+        return reading.open(source, n_features=model.n_features_in_)
+    tables = getattr(model, "categories_", {})
+    text = [names[j] for j, values in tables.items() if values.dtype.kind == "U"]
+    there = reading._replace(category=None).open(source, n_features=model.n_features_in_)
+    if not isinstance(there, Columns) or not text:
+        return there
+    text = [name for name in text if name in there.frame.column_names]
+    return reading._replace(category=None).open(source, categories=tuple(text))
+
+
+def feature_names(model: Any) -> list[str] | None:
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def rows_for(model: Any, opened: Columns | SparseRows) -> Any:
+    """The features that the model wants, in its order."""
+    return opened.features(feature_names(model), model.n_features_in_)
+
+
+def labels_for(
+    model: Any, opened: Columns | SparseRows, target: str | None
+) -> tuple[NDArray[Any], str]:
+    """The right labels as the model's classes, and the column they come from."""
+    table = opened.labelled(target, features=tuple(feature_names(model) or ()))
+    classes, y = np.asarray(model.classes_), table.y
+    if classes.dtype.kind == "U" and y.dtype.kind != "U":
+        y = y.astype(str)
+    encode(classes, y, f"The target {table.target!r} of {table.name}")
+    return y, table.target

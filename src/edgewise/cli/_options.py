@@ -1,0 +1,114 @@
+"""Options that several commands share."""
+
+import ast
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .._catalogue import ALGORITHMS
+from .._errors import InvalidParameterError
+
+READING = "How the table is read"
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        help="A CSV, Parquet, ARFF or svmlight file, or a built-in set such as digits.",
+        show_default=False,
+    ),
+]
+Target = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of the labels: its name, or its position from 0, negative from the end. "
+        "By default one named target, class, label or y, else the last.",
+        show_default=False,
+    ),
+]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        help="csv, parquet, arff or svmlight, if the name of the file does not say.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+Header = Annotated[
+    bool | None,
+    typer.Option(
+        "--header/--no-header",
+        help="Whether the first line of a CSV file has the names. By default it is looked at.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+Category = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A column that is a category though it holds numbers. May be repeated.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A column to leave out. May be repeated.",
+        rich_help_panel=READING,
+        show_default=False,
+    ),
+]
+Method = Annotated[str, typer.Option(help=f"One of {', '.join(ALGORITHMS)}.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
+Seed = Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(min=1, help="Threads. By default all cores.", show_default=False),
+]
+ModelFile = Annotated[
+    Path, typer.Argument(help="A model file that fit or tune has written.", show_default=False)
+]
+
+
+def algorithm(name: str) -> Any:
+    """The estimator of that name."""
+    if name not in ALGORITHMS:
+        raise InvalidParameterError(
+            f"There is no method {name!r}; there are {', '.join(ALGORITHMS)}."
+        )
+    return ALGORITHMS[name]
+
+
+def parsed(settings: Sequence[str] | None) -> dict[str, Any]:
+    """Values by name from texts NAME=VALUE."""
+    pairs = {}
+    for text in settings or ():
+        name, sign, value = text.partition("=")
+        if not sign or not name.strip():
+            raise InvalidParameterError(f"--param must be NAME=VALUE. Got {text!r}.")
+        pairs[name.strip()] = _value(value.strip())
+    return pairs
+
+
+def by_method(settings: Sequence[str] | None) -> dict[str, dict[str, Any]]:
+    """Values by method and name from texts METHOD.NAME=VALUE."""
+    params: dict[str, dict[str, Any]] = {}
+    for key, value in parsed(settings).items():
+        method, dot, name = key.partition(".")
+        if not dot:
+            raise InvalidParameterError(f"--param must be METHOD.NAME=VALUE. Got {key!r}.")
+        params.setdefault(method, {})[name] = value
+    return params
+
+
+def _value(text: str) -> Any:
+    """A number, true, false, none, a list or dict of such; anything else is text."""
+    words = {"true": True, "false": False, "none": None, "null": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text

@@ -1,0 +1,114 @@
+"""What is shown: answers on stdout, progress and remarks on stderr, bars on a terminal only."""
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import typer
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+_WIDE = 120  # columns where there is no terminal
+
+
+def on_terminal() -> bool:
+    """Whether somebody watches."""
+    return sys.stderr.isatty()
+
+
+def console() -> Console:
+    """Answers; text is shown as it is."""
+    return Console(
+        highlight=False, markup=False, soft_wrap=True, width=None if sys.stdout.isatty() else _WIDE
+    )
+
+
+def show_json(document: dict[str, Any]) -> None:
+    """One document; what is not a number in JSON becomes null."""
+    typer.echo(json.dumps(plain(document), indent=2, allow_nan=False, ensure_ascii=False))
+
+
+def plain(value: Any) -> Any:
+    """Values of Python that JSON knows."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, bold: int = -1) -> Table:
+    """The first column to the left, the others to the right."""
+    shown = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for j, column in enumerate(columns):
+        shown.add_column(column, justify="right" if j else "left", no_wrap=True)
+    for i, row in enumerate(rows):
+        shown.add_row(*row, style="bold" if i == bold else None)
+    return shown
+
+
+def bar(*, shown: bool) -> Progress:
+    """Steps done of all, with what is going on and the time left."""
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not shown,
+    )
+
+
+def time_bar(*, shown: bool) -> Progress:
+    """Seconds gone of those there are."""
+    return Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} s"),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not shown,
+    )
+
+
+@contextmanager
+def spinner(words: str) -> Iterator[None]:
+    """Shows that something is going on; on a terminal."""
+    if not on_terminal():
+        yield
+        return
+    with Console(stderr=True).status(words):
+        yield
+
+
+def size(n_bytes: float) -> str:
+    """In the largest unit of which there is one, with two digits at least."""
+    if n_bytes < 1000:
+        return f"{n_bytes:.0f} B"
+    amount, unit = n_bytes / 1000, "KB"
+    for larger in ("MB", "GB"):
+        if amount < 999.5:
+            break
+        amount, unit = amount / 1000, larger
+    return f"{amount:.1f} {unit}" if amount < 9.95 else f"{amount:.0f} {unit}"

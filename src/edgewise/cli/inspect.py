@@ -1,0 +1,101 @@
+"""edgewise inspect: what is in a model file."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from .._errors import InvalidParameterError
+from . import _options as o
+from ._failures import guarded
+from ._models import feature_names, load_model
+from ._screen import console, show_json, size, table
+
+EPILOG = "Examples:  edgewise inspect cars.edgewise   |   edgewise inspect cars.edgewise --tree 0"
+_CLASSES_SHOWN = 20
+
+
+@guarded
+def inspect(
+    model: o.ModelFile,
+    tree: Annotated[
+        int | None,
+        typer.Option(min=0, help="Show this tree as text, from 0.", show_default=False),
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="Features to list.")] = 15,
+    as_json: o.Json = False,
+) -> None:
+    """Show what is in a model file: algorithm, classes, rounds, importances, a tree."""
+    fitted = load_model(model)
+    facts = _facts(fitted, model)
+    if tree is not None:
+        facts["tree"] = _tree(fitted, tree, facts["trees"])
+    if as_json:
+        show_json(facts)
+    else:
+        _show(facts, top)
+
+
+def _facts(fitted: Any, path: Path) -> dict[str, Any]:
+    names = feature_names(fitted) or [f"x{j}" for j in range(fitted.n_features_in_)]
+    defaults = type(fitted)().get_params(deep=False)
+    given = fitted.get_params(deep=False)
+    importances = fitted.feature_importances_
+    order = np.argsort(-importances, kind="stable")
+    return {
+        "model": str(path),
+        "bytes": path.stat().st_size,
+        "algorithm": type(fitted).__name__,
+        "classes": fitted.classes_,
+        "features": fitted.n_features_in_,
+        "categories": [name for j, name in enumerate(names) if _is_categorical(fitted, j)],
+        "rounds": getattr(fitted, "n_iter_", None),
+        "stopped": getattr(fitted, "stop_reason_", None),
+        "trees": getattr(fitted.model_, "n_trees", None),
+        "parameters": {name: v for name, v in given.items() if v != defaults[name]},
+        "importances": {names[j]: importances[j] for j in order if importances[j] > 0},
+    }
+
+
+def _is_categorical(fitted: Any, j: int) -> bool:
+    mask = getattr(fitted, "is_categorical_", None)
+    return mask is not None and bool(mask[j])
+
+
+def _tree(fitted: Any, number: int, n_trees: int | None) -> str:
+    if not hasattr(fitted, "to_text"):
+        raise InvalidParameterError(f"{type(fitted).__name__} has no trees to show.")
+    if n_trees is not None and number >= n_trees:
+        raise InvalidParameterError(
+            f"--tree must be a number from 0 to {n_trees - 1}. Got {number}."
+        )
+    return str(fitted.to_text(tree=number))
+
+
+def _show(facts: dict[str, Any], top: int) -> None:
+    shown = console()
+    labels = [str(label) for label in facts["classes"]]
+    listed = ", ".join(labels[:_CLASSES_SHOWN]) + (", ..." if len(labels) > _CLASSES_SHOWN else "")
+    shown.print(f"{facts['model']}: {facts['algorithm']}, {size(facts['bytes'])}")
+    shown.print(f"classes: {len(labels)} ({listed})")
+    text = f", {len(facts['categories'])} of them categories" if facts["categories"] else ""
+    shown.print(f"features: {facts['features']}{text}")
+    if facts["rounds"] is not None:
+        shown.print(f"rounds: {facts['rounds']} ({facts['stopped']}), {facts['trees']} trees")
+    given = ", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items())
+    shown.print(f"parameters: {given or 'the defaults'}\n")
+    importances = list(facts["importances"].items())
+    widest = importances[0][1] if importances else 1.0
+    rows = [
+        (name, f"{share:.4f}", "█" * max(1, round(30 * share / widest)))
+        for name, share in importances[:top]
+    ]
+    listing = table(["feature", "share of gain", ""], rows)
+    listing.columns[2].justify = "left"
+    shown.print(listing)
+    if len(importances) > top:
+        shown.print(f"and {len(importances) - top} more (--top)")
+    if "tree" in facts:
+        shown.print()
+        shown.print(facts["tree"])

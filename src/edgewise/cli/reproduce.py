@@ -1,0 +1,177 @@
+"""edgewise reproduce: the papers' tables and figures, run again."""
+
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from .. import experiments
+from ..experiments._effort import in_words
+from ..experiments._types import BAD
+from . import _options as o
+from ._failures import INTERRUPTED, fail, guarded
+from ._report import MISSING, can_report
+from ._screen import bar, console, on_terminal, show_json, spinner
+
+RUNS = Path("edgewise-runs") / "reproduce"
+WRONG_USAGE = 2
+EPILOG = (
+    "Examples:  edgewise reproduce --list   |   edgewise reproduce softmax-table-2   |   "
+    "edgewise reproduce abc-summary --scale paper --only 'letter/*'"
+)
+
+
+@guarded
+def reproduce(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="NAME...", help="Experiments, or 'all'.", show_default=False),
+    ] = None,
+    list_them: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    scale: Annotated[
+        Literal["small", "paper"],
+        typer.Option(help="small: seconds; paper: the real thing, which may take hours."),
+    ] = "small",
+    data_dir: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the papers' data sets, NAME.npz. By default that of $EDGEWISE_DATA.",
+            show_default=False,
+        ),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(min=1, help="Cells to run at a time; each has its share of the CPUs.")
+    ] = 1,
+    out: Annotated[
+        Path, typer.Option(help="The run folder; a run that was killed goes on there.")
+    ] = RUNS,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Run only cells whose names match, such as 'letter/*'. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: o.Json = False,
+) -> None:
+    """Run the papers' experiments again, and say where the numbers agree."""
+    if list_them:
+        _list(as_json)
+        return
+    if not names:
+        fail("Which experiment? Give a name, or 'all'; --list shows them.", WRONG_USAGE)
+    if data_dir is not None and not data_dir.is_dir():
+        fail(f"--data-dir must be a folder. Got {str(data_dir)!r}, which is none.")
+    chosen = experiments.find_experiments(names)
+    with experiments.open_store(out) as store:
+        folder = None if data_dir is None else str(data_dir)
+        run = experiments.Run(
+            chosen, store, scale=scale, data_dir=folder, jobs=jobs, only=only or ()
+        )
+        _carry_out(run)
+        results = [run.results(each, out) for each in chosen]
+    command = shlex.join(["edgewise", "reproduce", *names, "--scale", scale])
+    report = _report(results, out, command)
+    if as_json:
+        show_json({"results": results, "report": None if report is None else str(report)})
+    else:
+        _show(results, out, report)
+
+
+def _carry_out(run: experiments.Run) -> None:
+    todo = run.todo()
+    done = run.n_done()
+    words = f"{len(todo)} cells to run" if todo else "nothing to run"
+    if done:
+        words += f", {done} more are done already"
+    if todo:
+        words += f"; about {in_words(run.expected_seconds())}, by a calibration on this machine"
+    typer.echo(words, err=True)
+    watcher = _Watcher(len(todo))
+    try:
+        with watcher.progress:
+            run.carry_out(watcher)
+    except KeyboardInterrupt:
+        fail("Stopped. What is finished is kept: the same command goes on there.", INTERRUPTED)
+
+
+class _Watcher:
+    """A bar on a terminal, a line per cell elsewhere."""
+
+    def __init__(self, total: int) -> None:
+        self.progress = bar(shown=on_terminal())
+        self._task = self.progress.add_task("starting", total=total)
+        self._total, self._done = total, 0
+
+    def finished(self, job: experiments.Job, record: experiments.Record | None) -> None:
+        self._done += 1
+        name = f"{job.experiment.name}: {job.cell.name}"
+        if on_terminal():
+            self.progress.update(self._task, advance=1, description=name)
+            return
+        took = f"{record.seconds:.1f} s" if record else "skipped"
+        print(f"[{self._done}/{self._total}] {name}, {took}", file=sys.stderr, flush=True)
+
+
+def _report(results: Sequence[Mapping[str, Any]], folder: Path, command: str) -> Path | None:
+    """One page of all that was asked for; None where its libraries are missing."""
+    if not can_report():
+        typer.echo(f"note: {MISSING}", err=True)
+        return None
+    name = results[0]["experiment"] if len(results) == 1 else "experiments"
+    path = folder / f"{name}-{results[0]['scale']}.html"
+    with spinner("writing the report"):
+        experiments.as_report(results, folder, command).save(path)
+    return path
+
+
+def _list(as_json: bool) -> None:
+    known = experiments.EXPERIMENTS.values()
+    if as_json:
+        rows = [{"name": each.name, "title": each.title, "paper": each.paper} for each in known]
+        show_json({"experiments": rows})
+        return
+    shown = Table("name", "what", "cells at small scale", "at paper scale", box=None)
+    for each in known:
+        sizes = (str(len(each.cells(scale))) for scale in experiments.SCALES)
+        shown.add_row(each.name, each.title, *sizes)
+    console().print(shown)
+
+
+def _show(results: Sequence[Mapping[str, Any]], out: Path, report: Path | None) -> None:
+    shown = console()
+    for each in results:
+        shown.print(f"{each['experiment']}: {each['title']}")
+        shown.print(_findings(each))
+        for line in each["skipped"]:
+            shown.print(line)
+        if each["missing"]:
+            shown.print(f"{len(each['missing'])} cells have not been run yet")
+        shown.print(f"written: {out / each['experiment']}-{each['scale']}.md")
+        shown.print()
+    if report is not None:
+        shown.print(f"report: {report}")
+
+
+def _findings(results: Mapping[str, Any]) -> Table:
+    shown = Table("what", "paper", "ours", "tolerance", "verdict", box=None, padding=(0, 1))
+    for finding in results["findings"]:
+        verdict = finding["verdict"]
+        if verdict == "not run":
+            continue
+        colour = "red" if verdict in BAD else "dim" if verdict == "not judged" else "green"
+        cells = [_text(finding[key]) for key in ("what", "paper", "ours", "tolerance")]
+        shown.add_row(*cells, Text(verdict, colour))
+    return shown
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,162 @@
+"""edgewise tune: good parameters within a time."""
+
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .._atomic import write_text
+from ..tuning import Trial, Tuning, space, tune
+from . import _options as o
+from ._data import Reading, described
+from ._failures import guarded
+from ._models import need_place
+from ._screen import console, on_terminal, plain, show_json, table, time_bar
+
+EPILOG = (
+    "Examples:  edgewise tune cars.csv --target origin --budget 60   |   "
+    "edgewise tune digits --budget 30 --out best.json --model digits.edgewise"
+)
+
+
+@guarded
+def tune_command(
+    data: o.Data,
+    budget: Annotated[
+        float, typer.Option(min=0.1, help="Seconds, the last fit included.", show_default=False)
+    ],
+    target: o.Target = None,
+    method: o.Method = "aoso",
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="How many at most.", show_default=False)
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A parameter that is not searched, such as max_bins=63. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="A JSON file for the best parameters, which fit --params takes.",
+            show_default=False,
+        ),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Fit the best to all rows and write it here.", show_default=False),
+    ] = None,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    as_json: o.Json = False,
+    format: o.Format = None,
+    header: o.Header = None,
+    category: o.Category = None,
+    drop: o.Drop = None,
+) -> None:
+    """Search for good parameters within a time. Early stopping finds the number of rounds."""
+    begin = time.perf_counter()
+    need_place(out)
+    need_place(model)
+    estimator = o.algorithm(method)
+    table = Reading(format, header, category, drop).labelled(data, target)
+    if not as_json:
+        typer.echo("\n".join(described(table)))
+    left = max(budget - (time.perf_counter() - begin), 0.1)
+    threads = {} if jobs is None else {"n_jobs": jobs}
+    watcher = _Bar(left, shown=on_terminal())
+    with watcher.progress:
+        found = tune(
+            estimator,
+            table.X,
+            table.y,
+            budget=left,
+            trials=trials,
+            seed=seed,
+            params={**threads, **o.parsed(param)},
+            refit=model is not None,
+            watcher=watcher,
+        )
+    if model is not None:
+        found.model.save(model)
+    facts = {
+        "data": table.summary(),
+        "method": method,
+        "params": found.params,
+        "validation": {
+            "rows": found.held_out,
+            "log_loss": found.best.log_loss,
+            "error": found.best.error,
+        },
+        "searched": list(space(estimator)),
+        "stopped": found.stopped,
+        "seed": seed,
+        "seconds": time.perf_counter() - begin,
+        "trials": [asdict(trial) for trial in found.trials],
+        "model": None if model is None else str(model),
+    }
+    if out is not None:
+        write_text(out, json.dumps(plain(facts), indent=2) + "\n")
+    if as_json:
+        show_json(facts)
+    else:
+        _show(facts, found, out)
+
+
+class _Bar:
+    """How much of the time is gone, and what the best trial has; on a terminal."""
+
+    def __init__(self, budget: float, *, shown: bool) -> None:
+        self.progress = time_bar(shown=shown)
+        self._begin, self._best = time.perf_counter(), float("inf")
+        self._task = self.progress.add_task("tuning", total=budget)
+
+    def begin(self, number: int) -> None:
+        best = "" if number == 0 else f", best log loss {self._best:.4f}"
+        self._update(f"trial {number}{best}")
+
+    def done(self, trial: Trial) -> None:
+        if trial.share == 1.0:
+            self._best = min(self._best, trial.log_loss)
+        self._update(f"trial {trial.number} done")
+
+    def _update(self, words: str) -> None:
+        gone = time.perf_counter() - self._begin
+        self.progress.update(self._task, description=words, completed=gone)
+
+
+def _show(facts: dict[str, Any], found: Tuning, out: Path | None) -> None:
+    shown = console()
+    searched = facts["searched"]
+    header = ["trial", *searched, "rows", "rounds", "log loss", "error %", "s"]
+    rows = [
+        [
+            str(trial.number),
+            *(str(trial.params.get(name, "default")) for name in searched),
+            str(trial.rows),
+            str(trial.rounds),
+            f"{trial.log_loss:.4f}",
+            f"{100 * trial.error:.2f}",
+            f"{trial.seconds:.1f}",
+        ]
+        for trial in found.trials
+    ]
+    shown.print(table(header, rows, bold=found.best.number))
+    reason = "the time was up" if found.stopped == "time" else "that was the number wanted"
+    shown.print(
+        f"\n{len(found.trials)} trials in {facts['seconds']:.1f} s: {reason}. Judged by "
+        f"{found.held_out} rows held out, the best of several being a little lucky on them."
+    )
+    best = " ".join(f"--param {name}={value}" for name, value in found.params.items())
+    shown.print(f"best: trial {found.best.number}: --method {facts['method']} {best}")
+    if found.model is not None:
+        rounds, wanted = found.model.n_iter_, found.params["n_estimators"]
+        short = "" if rounds == wanted else f" ({rounds} of {wanted} rounds: the time was up)"
+        shown.print(f"model: {facts['model']}{short}")
+    if out is not None:
+        shown.print(f"parameters: {out}")

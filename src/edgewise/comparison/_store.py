@@ -1,0 +1,87 @@
+"""Where results are kept as they come: a folder, so that a killed run can go on, or memory.
+
+The folder holds `results.jsonl`, one line for each method and split with the key of what was
+measured, and `answers/KEY.npy` with the probabilities.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from .._atomic import replacing
+from .._errors import InvalidDataError
+from .._journal import Journal, journal
+from ._results import Proba, Result
+
+LINES = "results.jsonl"
+
+
+class Store(Protocol):
+    """Results by the key of what was measured."""
+
+    def get(self, key: str) -> Result | None: ...
+
+    def answers(self, key: str) -> Proba: ...
+
+    def put(self, key: str, result: Result, proba: Proba) -> None: ...
+
+
+class Memory:
+    """Keeps results until it is thrown away."""
+
+    def __init__(self) -> None:
+        self._results: dict[str, tuple[Result, Proba]] = {}
+
+    def get(self, key: str) -> Result | None:
+        return self._results[key][0] if key in self._results else None
+
+    def answers(self, key: str) -> Proba:
+        return self._results[key][1]
+
+    def put(self, key: str, result: Result, proba: Proba) -> None:
+        self._results[key] = (result, proba)
+
+
+class Folder:
+    """Keeps results in files. Made by `folder`."""
+
+    def __init__(self, path: Path, lines: Journal) -> None:
+        self.path = path
+        self._journal = lines
+        self._results: dict[str, Result] = {}
+        for number, line in enumerate(lines.lines(), start=1):
+            try:
+                key = line.pop("key")
+                self._results[key] = Result.from_dict(line)
+            except (KeyError, TypeError):
+                raise InvalidDataError(
+                    f"{path / LINES}, line {number} is not a result of a comparison: remove it, "
+                    "or use another folder."
+                ) from None
+
+    def get(self, key: str) -> Result | None:
+        return self._results.get(key) if self._place(key).is_file() else None
+
+    def answers(self, key: str) -> Proba:
+        proba: Proba = np.load(self._place(key))
+        return proba
+
+    def put(self, key: str, result: Result, proba: Proba) -> None:
+        with replacing(self._place(key)) as stream:
+            np.save(stream, proba)
+        self._journal.append({"key": key, **result.as_dict()})
+        self._results[key] = result
+
+    def _place(self, key: str) -> Path:
+        return self.path / "answers" / f"{key}.npy"
+
+
+@contextmanager
+def folder(path: Path) -> Iterator[Folder]:
+    """The store in `path`, made if need be, for this process alone."""
+    (path / "answers").mkdir(parents=True, exist_ok=True)
+    with journal(path / LINES) as lines:
+        yield Folder(path, lines)

@@ -1,0 +1,52 @@
+"""The data sets of one run: loaded once, known by their hash."""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from . import _data
+from ._data import DataSetMissingError, Split
+from ._types import Scale
+
+NO_DATA = "drawn"  # in the place of a hash: the seed says it all
+
+
+class Found(NamedTuple):
+    """A data set that is at hand."""
+
+    name: str  # as asked for, or the stand-in
+    hash: str
+
+
+class Library:
+    """Finds data sets; what cannot be found is remembered with the reason."""
+
+    def __init__(self, scale: Scale, folder: str | None = None) -> None:
+        self._scale = scale
+        self._folder = folder
+        self._found: dict[str, Found | None] = {}
+        self.missing: dict[str, str] = {}  # name: reason
+        self.split: Callable[[str], Split] = lru_cache(maxsize=2)(self._split)
+
+    def find(self, name: str | None) -> Found | None:
+        """The data set, or None where it is missing."""
+        if name is None:
+            return Found("", NO_DATA)
+        if name not in self._found:
+            self._found[name] = self._look(name)
+        return self._found[name]
+
+    def _look(self, name: str) -> Found | None:
+        try:
+            return Found(name, _data.digest(self.split(name)))
+        except DataSetMissingError as missing:
+            instead = _data.stand_in(name) if self._scale == "small" else None
+            if instead is None:
+                self.missing[name] = str(missing)
+                return None
+            return Found(instead, _data.digest(self.split(instead)))
+
+    def _split(self, name: str) -> Split:
+        if name in _data.CARRIED:
+            return _data.carried(name)
+        return _data.load(name, folder=self._folder, network=self._scale == "paper")

@@ -1,0 +1,120 @@
+"""What an experiment is made of: cells to run, records of what came out, findings about them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from ._data import Split
+
+Scale = Literal["small", "paper"]
+SCALES: tuple[Scale, ...] = ("small", "paper")
+
+Outcome = dict[str, Any]  # what a cell found, as plain JSON
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The smallest piece of an experiment that is run, kept and counted by itself.
+
+    Its outcome is a function of the parameters, the data and the seed alone.
+    """
+
+    name: str  # unique within the experiment
+    params: Mapping[str, Any] = field(default_factory=dict)  # plain JSON
+    data: str | None = None  # a data set by name; None: drawn from the seed, or none at all
+    seed: int = 0
+    effort: float = 0.1  # seconds it takes, roughly, where the calibration takes a second
+
+
+@dataclass(frozen=True)
+class Record:
+    """A finished cell."""
+
+    experiment: str
+    scale: str
+    cell: str
+    seed: int
+    params: dict[str, Any]
+    data: str | None  # the data set it was run on: that of the cell, or a stand-in
+    data_hash: str
+    version: int  # of the experiment
+    outcome: Outcome
+    seconds: float
+
+    def key(self) -> "Key":
+        return key(self.experiment, self.scale, self.cell, self.seed, self.data_hash, self.version)
+
+
+Key = tuple[str, str, str, int, str, int]
+Records = Mapping[str, Record]  # by the name of the cell
+
+
+def key(experiment: str, scale: str, cell: str, seed: int, data_hash: str, version: int) -> Key:
+    """What a finished cell is found by again."""
+    return experiment, scale, cell, seed, data_hash, version
+
+
+Verdict = Literal[
+    "agrees", "fewer errors", "more errors", "differs", "holds", "fails", "not judged", "not run"
+]
+BAD: tuple[Verdict, ...] = ("more errors", "differs", "fails")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the table: what the paper says, what we found, and whether they agree."""
+
+    what: str
+    paper: Any
+    ours: Any
+    tolerance: str  # in words or numbers; decided before the run
+    verdict: Verdict
+    note: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the results that is not judged line by line."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+Draw = Callable[[Any], None]  # draws on a matplotlib Figure
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of the results, drawn only where matplotlib is installed."""
+
+    name: str  # of the file, without suffix
+    title: str
+    draw: Draw
+    size: tuple[float, float] = (7.0, 4.2)  # inches
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of a paper, as it can be run again."""
+
+    name: str
+    title: str
+    paper: str  # the citation
+    tolerance: str  # what counts as agreement: decided beforehand, in words
+    cells: Callable[[Scale], list[Cell]]  # in the order in which to run them
+    run: Callable[[Cell, Split | None, int | None], Outcome]  # cell, data, threads
+    findings: Callable[[Scale, Records], list[Finding]]
+    tables: Callable[[Scale, Records], list[Table]] = lambda scale, records: []
+    pictures: Callable[[Scale, Records], list[Picture]] = lambda scale, records: []
+    remarks: Sequence[str] = ()  # deviations from the paper, and what to make of differences
+    version: int = 1  # goes up whenever a cell of the same name would come out differently
+    family: str = ""  # experiments of one family share their cells
+
+    @property
+    def kept_as(self) -> str:
+        """What records name as their experiment."""
+        return self.family or self.name

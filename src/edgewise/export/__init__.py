@@ -1,0 +1,14 @@
+"""Fitted estimators in other forms: ONNX, treelite, and single files of C or Python.
+
+Every form decides as the estimator does, at thresholds, for missing and infinite values and for
+categories; docs/export.md says what each can hold. Categories that are values of a data frame are
+given to exported models by their place in ``categories_`` (NaN for others), but for Python, which
+takes the values themselves.
+"""
+
+from ._c import to_c
+from ._onnx import to_onnx
+from ._python import to_python
+from ._treelite import to_treelite
+
+__all__ = ["to_c", "to_onnx", "to_python", "to_treelite"]

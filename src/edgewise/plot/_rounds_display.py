@@ -1,0 +1,111 @@
+"""The learning curve: how the model gets better with its rounds."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .._errors import InvalidDataError, InvalidParameterError
+from .._params import check, one_of
+from .._rounds import has_rounds, rounds_used, share_wrong, staged_figures
+from ._axes import INK, axes, bare, look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Measure = Literal["error", "log_loss"]
+Array = NDArray[np.float64]
+
+
+class RoundsDisplay:
+    """Error or log loss after every round, with the best round marked.
+
+    Parameters
+    ----------
+    curves : {name: (T,) figures after round 1, 2, ..., T}
+    measure : what they are, the label of the axis.
+    best_round : the one marked, from 1; None: none.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib's.
+    lines_ : of the curves, by name.
+    best_ : the mark of the best round.
+    """
+
+    ax_: "Axes"
+    figure_: "Figure"
+    lines_: dict[str, Any]
+    best_: Any
+
+    def __init__(self, *, curves: dict[str, Array], measure: str, best_round: int | None) -> None:
+        self.curves, self.measure, self.best_round = curves, measure, best_round
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        X_train: Any = None,
+        y_train: ArrayLike | None = None,
+        measure: Measure = "error",
+        ax: "Axes | None" = None,
+    ) -> Self:
+        """Draws the learning curve of a fitted estimator on held-out rows X, y.
+
+        With X_train, y_train those rows get a curve, too. The mark is the round of the lowest
+        figure on X, y; with early stopping, the round that the validation rows chose.
+        """
+        check("from_estimator", {"measure": measure}, {"measure": one_of(*get_args(Measure))})
+        if not has_rounds(estimator):
+            raise InvalidParameterError(
+                "A learning curve needs staged predictions, round by round. Got "
+                f"{type(estimator).__name__}, which has none."
+            )
+        held = staged_figures(estimator, X, y)
+        curves = {"held-out rows": getattr(held, measure)}
+        if X_train is not None and y_train is not None:
+            curves["training rows"] = getattr(staged_figures(estimator, X_train, y_train), measure)
+        stopped = "validation_score" in getattr(estimator, "history_", {})
+        best = rounds_used(estimator) if stopped else held.best_round(measure)
+        display = cls(curves=curves, measure=measure.replace("_", " "), best_round=best or None)
+        return display.plot(ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls, y: ArrayLike, staged: Iterable[ArrayLike], *, ax: "Axes | None" = None
+    ) -> Self:
+        """Draws the error of predictions after every round, such as `staged_predict` gives."""
+        errors = np.array([share_wrong(y, said) for said in staged])
+        if not len(errors):
+            raise InvalidDataError("There are no predictions: give those of one round or more.")
+        best = int(errors.argmin()) + 1
+        return cls(curves={"held-out rows": errors}, measure="error", best_round=best).plot(ax=ax)
+
+    def plot(self, ax: "Axes | None" = None) -> Self:
+        """Draws on given or new axes."""
+        self.ax_ = axes(ax)
+        self.figure_ = self.ax_.figure
+        self.lines_ = {}
+        for k, (name, values) in enumerate(self.curves.items()):
+            rounds = np.arange(1, len(values) + 1)
+            self.lines_[name] = self.ax_.plot(rounds, values, label=name, **look(k))[0]
+        self.best_ = None
+        if self.best_round is not None:
+            self._mark(self.best_round)
+        self.ax_.set(xlabel="round", ylabel=self.measure)
+        self.ax_.legend(frameon=False, fontsize="small")
+        bare(self.ax_)
+        return self
+
+    def _mark(self, best: int) -> None:
+        value = next(iter(self.curves.values()))[best - 1]
+        words = f"best: round {best}, {value:.4g}"
+        self.ax_.axvline(best, color=INK, linewidth=0.8, linestyle=":")
+        self.best_ = self.ax_.plot(
+            best, value, marker="D", markersize=6, color=INK, linestyle="none", label=words
+        )[0]

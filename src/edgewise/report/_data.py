@@ -1,0 +1,110 @@
+"""A summary of the data: rows, classes, features."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ._charts import grouped_bars_chart
+from ._evidence import Evidence, Labelled
+from ._inputs import Cell, Section, Table
+from ._training import feature_names
+
+FEATURES = 100  # rows of the table
+CLASSES = 40  # of the chart
+
+
+def data_section(evidence: Evidence) -> Section:
+    """Classes of the held-out and the training rows, and what the features hold."""
+    parts = [_classes_chart(evidence)]
+    words = [_in_words("Held-out", evidence.rows)]
+    if evidence.train is not None:
+        words.append(_in_words("Training", evidence.train))
+    rows = evidence.rows if evidence.train is None else evidence.train
+    if rows.X is None:
+        return Section("Data", words, parts)
+    table = _features_table(evidence.estimator, rows.X)
+    return Section("Data", words, [*parts, table])
+
+
+def _in_words(name: str, rows: Labelled) -> str:
+    width = "" if rows.X is None else f", {_shape(rows.X)[1]:,} features"
+    return f"{name} rows: {len(rows):,}{width}."
+
+
+def _shape(X: Any) -> tuple[int, int]:
+    n, d = X.shape if hasattr(X, "shape") else np.shape(X)
+    return int(n), int(d)
+
+
+def _classes_chart(evidence: Evidence) -> Any:
+    groups = {"held-out rows": _shares(evidence, evidence.rows)}
+    if evidence.train is not None:
+        groups["training rows"] = _shares(evidence, evidence.train)
+    what = "label" if evidence.multi_label else "class"
+    common = sorted(groups["held-out rows"], key=lambda k: -groups["held-out rows"][k])[:CLASSES]
+    kept = {g: {n: v for n, v in shares.items() if n in common} for g, shares in groups.items()}
+    title = f"Share of rows of each {what}"
+    if len(common) < len(evidence.classes):
+        title += f": the {len(common)} most frequent"
+    return grouped_bars_chart(kept, title=title, of="share of rows", what=what)
+
+
+def _shares(evidence: Evidence, rows: Labelled) -> dict[str, float]:
+    truth = rows.y if rows.y.ndim == 2 else rows.y[:, np.newaxis] == evidence.classes
+    return dict(zip(evidence.names, truth.mean(axis=0).tolist(), strict=True))
+
+
+# --- features ----------------------------------------------------------------------------------
+
+
+def _features_table(estimator: Any, X: Any) -> Table:
+    n, d = _shape(X)
+    names = feature_names(estimator, d)
+    rows = [
+        [name, *_summary(column, n)]
+        for name, column, _ in zip(names, _columns(X), range(FEATURES), strict=False)
+    ]
+    caption = "What the features hold"
+    if d > FEATURES:
+        caption += f": the first {FEATURES} of {d:,}"
+    head = ["feature", "missing", "distinct", "smallest", "median", "largest"]
+    return Table(head, rows, caption, {"missing": ".1%"}, beside=True)
+
+
+def _columns(X: Any) -> Iterator[NDArray[Any]]:
+    """The columns of an array, a sparse matrix or a data frame, one by one."""
+    if sparse.issparse(X):
+        by_column = X.tocsc()
+        for j in range(X.shape[1]):
+            yield by_column[:, [j]].toarray()[:, 0]
+    elif hasattr(X, "columns"):
+        for name in getattr(X, "column_names", X.columns):  # of Arrow, or of others
+            yield np.asarray(X[name])
+    else:
+        yield from np.asarray(X).T
+
+
+def _summary(column: NDArray[Any], n: int) -> list[Cell]:
+    """Share missing, number of values, smallest, median, largest; of words only the first two."""
+    if column.dtype.kind == "O":
+        column = np.array([None if _missing(v) else v for v in column], dtype=object)
+    try:
+        numbers = column.astype(np.float64)  # None becomes NaN
+    except (TypeError, ValueError):
+        present = [str(v) for v in column if v is not None]
+        return [1 - len(present) / n, len(set(present)), "words", None, None]
+    known = numbers[~np.isnan(numbers)]
+    if not len(known):
+        return [1.0, 0, None, None, None]
+    ends = float(known.min()), float(np.median(known)), float(known.max())
+    return [1 - len(known) / n, len(np.unique(known)), *ends]
+
+
+def _missing(value: Any) -> bool:
+    """None, NaN, and the missing values of pandas, which is not imported."""
+    unknown = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return unknown or (isinstance(value, float) and math.isnan(value))

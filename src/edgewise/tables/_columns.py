@@ -1,0 +1,107 @@
+"""What is in a column: a number, a category or a date; and its missing values."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .._errors import InvalidDataError
+
+MISSING = ["", "NA", "N/A", "?", "nan", "NaN", "NAN", "null", "NULL", "None"]
+Kind = Literal["number", "category", "date"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of features."""
+
+    name: str
+    kind: Kind
+    missing: int  # rows without a value
+    distinct: int | None  # different values of a category
+
+
+def recognised(frame: pa.Table, text: frozenset[str] = frozenset()) -> pa.Table:
+    """The same columns as numbers or strings; those named in `text` as strings whatever they hold.
+
+    Text that is numbers but for missing values becomes numbers. Booleans are the numbers 0 and 1,
+    dates their days or ticks since 1970.
+    """
+    columns = [_plain(frame.column(name), name, name in text) for name in frame.column_names]
+    return pa.table(dict(zip(frame.column_names, columns, strict=True)))
+
+
+def described(frame: pa.Table, dates: frozenset[str]) -> tuple[Column, ...]:
+    """The columns of a table that `recognised` has made."""
+    return tuple(_described(name, frame.column(name), name in dates) for name in frame.column_names)
+
+
+def dates_of(frame: pa.Table) -> frozenset[str]:
+    return frozenset(field.name for field in frame.schema if pa.types.is_temporal(field.type))
+
+
+def missing_in(column: Any) -> int:
+    """Nulls, and NaN among numbers."""
+    nulls = column.null_count
+    if pa.types.is_floating(column.type):
+        nulls += pc.sum(pc.is_nan(column)).as_py() or 0
+    return int(nulls)
+
+
+def _described(name: str, column: Any, date: bool) -> Column:
+    if pa.types.is_string(column.type):
+        return Column(name, "category", missing_in(column), len(pc.unique(column.drop_null())))
+    return Column(name, "date" if date else "number", missing_in(column), None)
+
+
+def _plain(column: Any, name: str, as_text: bool) -> Any:
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if as_text:
+        return _text(_cast(column, pa.string(), name))
+    if pa.types.is_null(kind):
+        return column.cast(pa.float64())
+    if pa.types.is_boolean(kind):
+        return column.cast(pa.uint8())
+    if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
+        return _cast(column, pa.float64(), name)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return column
+    return _other(column, name)
+
+
+def _other(column: Any, name: str) -> Any:
+    kind = column.type
+    if pa.types.is_temporal(kind):
+        narrow = pa.types.is_date32(kind) or pa.types.is_time32(kind)
+        return column.cast(pa.int32()).cast(pa.int64()) if narrow else column.cast(pa.int64())
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        raise InvalidDataError(f"Column {name!r} holds bytes that are no text in UTF-8.")
+    if not (
+        pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    ):
+        raise InvalidDataError(
+            f"Column {name!r} holds values of the type {kind}; allowed are numbers, text, "
+            "booleans and dates."
+        )
+    words = _text(column.cast(pa.string()))
+    try:
+        return words.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return words
+
+
+def _text(column: Any) -> Any:
+    """Trimmed; words for a missing value become null."""
+    words = pc.utf8_trim_whitespace(column)
+    absent = pc.is_in(words, value_set=pa.array(MISSING, pa.string()))
+    return pc.if_else(absent, pa.scalar(None, pa.string()), words)
+
+
+def _cast(column: Any, kind: Any, name: str) -> Any:
+    try:
+        return column.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise InvalidDataError(f"Column {name!r} of type {column.type} is no {kind}.") from None

@@ -1,0 +1,105 @@
+"""From a name to columns: which file, which format, or which built-in set."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from .._errors import InvalidDataError
+from . import _builtin
+from ._columns import dates_of, recognised
+from ._csv import read_csv
+from ._formats import read_arff, read_parquet, read_svmlight
+from ._table import Columns, SparseRows, Table
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".data": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arff": "arff",
+    ".svm": "svmlight",
+    ".libsvm": "svmlight",
+    ".svmlight": "svmlight",
+}
+_COMPRESSED = (".gz", ".bz2", ".zst")
+
+
+def read(
+    source: str | Path,
+    target: str | None = None,
+    *,
+    format: str | None = None,
+    header: bool | None = None,
+    categories: tuple[str, ...] = (),
+    drop: tuple[str, ...] = (),
+) -> Table:
+    """Features and labels of a file or a built-in set.
+
+    target: name or position of a column, negative from the end; by default the one column named
+    target, class, label or y, else the last. format: csv, parquet, arff or svmlight, if the name
+    of the file does not say. header: whether a CSV file has one; None means look. categories:
+    columns that are text even if they hold numbers. drop: columns to leave out.
+    """
+    columns = open_table(source, format=format, header=header, categories=categories)
+    return columns.labelled(target, drop)
+
+
+def open_table(
+    source: str | Path,
+    *,
+    format: str | None = None,
+    header: bool | None = None,
+    categories: tuple[str, ...] = (),
+    n_features: int | None = None,
+) -> Columns | SparseRows:
+    """All columns of a file or a built-in set; `n_features` is for svmlight, which does not say."""
+    name, path, text = str(source), Path(source), frozenset(categories)
+    if not path.is_file():
+        return _from_builtin(name, path, text)
+    kind = _format(path, format)
+    if kind == "svmlight":
+        return SparseRows(name, *read_svmlight(path, n_features))
+    notes: list[str] = []
+    if kind == "csv":
+        frame, notes = read_csv(path, header=header, text=text)
+    else:
+        frame = read_parquet(path) if kind == "parquet" else read_arff(path)
+    return _columns(name, frame, text, notes)
+
+
+def _columns(name: str, frame: Any, text: frozenset[str], notes: list[str]) -> Columns:
+    if len(frame) == 0 or frame.num_columns == 0:
+        raise InvalidDataError(f"{name} has no rows.")
+    absent = sorted(text - set(frame.column_names))
+    if absent:
+        raise InvalidDataError(f"{name} has no column {absent[0]!r} to take as a category.")
+    return Columns(name, recognised(frame, text), dates_of(frame), tuple(notes))
+
+
+def _from_builtin(name: str, path: Path, text: frozenset[str]) -> Columns:
+    if path.is_dir():
+        raise InvalidDataError(f"{name} is a folder; give a file or a built-in set.")
+    if not _builtin.has(name):
+        raise InvalidDataError(
+            f"There is no file {name!r} and no built-in set of that name; built in are "
+            f"{', '.join(_builtin.names())}."
+        )
+    columns = _columns(name, _builtin.load(name), text, [])
+    return replace(columns, target=_builtin.TARGET)
+
+
+def _format(path: Path, given: str | None) -> str:
+    allowed = sorted(set(FORMATS.values()))
+    if given is not None:
+        if given not in allowed:
+            raise InvalidDataError(f"format must be one of {', '.join(allowed)}. Got {given!r}.")
+        return given
+    suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _COMPRESSED]
+    if not suffixes or suffixes[-1] not in FORMATS:
+        raise InvalidDataError(
+            f"{path}: the ending does not say how to read it; rename it to one of "
+            f"{', '.join(FORMATS)}, or name the format: {', '.join(allowed)}."
+        )
+    return FORMATS[suffixes[-1]]

@@ -1,0 +1,202 @@
+"""A table that was read: first all columns, then features and target."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from .._errors import InvalidDataError
+from ._columns import Column, described, missing_in
+
+LIKELY_TARGETS = ("target", "class", "label", "y")
+_SHOWN = 10  # names listed in a message
+
+
+@dataclass(frozen=True)
+class Table:
+    """Features and labels, and what was recognised."""
+
+    name: str  # of the file or set
+    X: Any  # (n, d) Arrow table, or sparse matrix
+    y: NDArray[Any]  # (n)
+    target: str
+    columns: tuple[Column, ...]  # of X; none for a sparse matrix
+    notes: tuple[str, ...] = ()
+
+    def take(self, rows: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
+        """X and y of some rows."""
+        X = self.X.take(rows) if isinstance(self.X, pa.Table) else self.X[rows]
+        return X, self.y[rows]
+
+    def summary(self) -> dict[str, Any]:
+        """What was recognised, in plain values."""
+        kinds = Counter(column.kind for column in self.columns)
+        sparse = not isinstance(self.X, pa.Table)
+        return {
+            "name": self.name,
+            "rows": len(self.y),
+            "features": self.X.shape[1],
+            "numbers": self.X.shape[1] if sparse else kinds["number"],
+            "categories": kinds["category"],
+            "dates": kinds["date"],
+            "sparse": sparse,
+            "missing": sum(column.missing for column in self.columns),
+            "columns_with_missing": sum(column.missing > 0 for column in self.columns),
+            "target": self.target,
+            "classes": _counts(self.y),
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class Columns:
+    """All columns of a file, as numbers or text."""
+
+    name: str
+    frame: Any  # Arrow table
+    dates: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+    target: str | None = None  # if the source says
+
+    def labelled(
+        self, target: str | None, drop: tuple[str, ...] = (), *, features: tuple[str, ...] = ()
+    ) -> Table:
+        """Features and labels; `features` are columns known not to be the target."""
+        names = self.frame.column_names
+        absent = [name for name in drop if name not in names]
+        if absent:
+            raise _no_column(absent[0], names, self.name)
+        kept = [name for name in names if name not in drop]
+        chosen, note = _target(self.target if target is None else target, kept, features, self.name)
+        X = self.frame.select([name for name in kept if name != chosen])
+        if X.num_columns == 0:
+            raise InvalidDataError(f"{self.name} has no column besides the target {chosen!r}.")
+        y = _labels(self.frame.column(chosen), chosen, self.name)
+        columns = described(X, self.dates)
+        notes = (*self.notes, *note, *_doubts(columns, len(y)))
+        return Table(self.name, X, y, chosen, columns, notes)
+
+    def features(self, names: list[str] | None, n_features: int) -> Any:
+        """The columns a model wants: by name, or by position if it knows none."""
+        if names is None:
+            if self.frame.num_columns < n_features:
+                raise InvalidDataError(
+                    f"{self.name} has {self.frame.num_columns} columns; the model wants "
+                    f"{n_features}."
+                )
+            return self.frame.select(self.frame.column_names[:n_features])
+        absent = [name for name in names if name not in self.frame.column_names]
+        if absent:
+            more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
+            raise InvalidDataError(
+                f"{self.name} lacks the column {absent[0]!r}{more} that the model was trained on."
+            )
+        return self.frame.select(names)
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """A svmlight file: its target stands at the start of each line, its columns have no names."""
+
+    name: str
+    X: Any  # (n, d) sparse
+    y: NDArray[Any]
+
+    def labelled(
+        self, target: str | None, drop: tuple[str, ...] = (), *, features: tuple[str, ...] = ()
+    ) -> Table:
+        if target is not None or drop:
+            raise InvalidDataError(
+                f"{self.name} is a svmlight file: the target stands at the start of each line and "
+                "columns have no names, so neither can be chosen."
+            )
+        return Table(self.name, self.X, self.y, "label", ())
+
+    def features(self, names: list[str] | None, n_features: int) -> Any:
+        if self.X.shape[1] != n_features:
+            raise InvalidDataError(
+                f"{self.name} has {self.X.shape[1]} features; the model wants {n_features}."
+            )
+        return self.X
+
+
+def _target(
+    wanted: str | None, names: list[str], features: tuple[str, ...], source: str
+) -> tuple[str, list[str]]:
+    """The name of the target, and a note if it was not asked for."""
+    if wanted is not None:
+        return _named(wanted, names, source), []
+    free = [name for name in names if name not in features]
+    if not free:
+        raise InvalidDataError(f"{source} has no column besides the features; name the target.")
+    likely = [name for name in free if name.lower() in LIKELY_TARGETS]
+    chosen = likely[0] if len(likely) == 1 else free[-1]
+    place = "" if len(likely) == 1 else ", the last column,"
+    return chosen, [f"column {chosen!r}{place} was taken as the target"]
+
+
+def _named(wanted: str, names: list[str], source: str) -> str:
+    if wanted in names:
+        return wanted
+    try:
+        return names[int(wanted)]
+    except (ValueError, IndexError):
+        raise _no_column(wanted, names, source) from None
+
+
+def _no_column(wanted: str, names: list[str], source: str) -> InvalidDataError:
+    shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    return InvalidDataError(
+        f"{source} has no column {wanted!r}; its {len(names)} columns are: {shown}."
+    )
+
+
+def _labels(column: Any, name: str, source: str) -> NDArray[Any]:
+    n_missing = missing_in(column)
+    if n_missing:
+        first = next(i for i, v in enumerate(column.to_pylist()) if _is_absent(v))
+        raise InvalidDataError(
+            f"The target {name!r} of {source} is missing in {n_missing} of {len(column)} rows, the "
+            f"first in row {first + 1}; every row needs a label."
+        )
+    if pa.types.is_string(column.type):
+        return np.array(column.to_pylist())
+    labels: NDArray[Any] = column.to_numpy()
+    if labels.dtype.kind == "f":
+        return _whole(labels, name, source)
+    return labels
+
+
+def _is_absent(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _whole(labels: NDArray[Any], name: str, source: str) -> NDArray[Any]:
+    """Labels that are whole numbers as integers; others would be measurements."""
+    whole = np.isfinite(labels) & (labels == np.round(labels))
+    if not whole.all():
+        raise InvalidDataError(
+            f"The target {name!r} of {source} holds the number {labels[~whole][0]:g}; class labels "
+            "are text or whole numbers."
+        )
+    return labels.astype(np.int64)
+
+
+def _counts(y: NDArray[Any]) -> dict[str, int]:
+    classes, counts = np.unique(y, return_counts=True)
+    return {str(label): int(count) for label, count in zip(classes, counts, strict=True)}
+
+
+def _doubts(columns: tuple[Column, ...], n_rows: int) -> list[str]:
+    """Columns that are probably not meant to be learned from."""
+    notes = []
+    for column in columns:
+        if column.missing == n_rows:
+            notes.append(f"column {column.name!r} is missing in every row")
+        elif column.kind == "category" and column.distinct == n_rows > 1:
+            notes.append(f"column {column.name!r} differs in every row: a name or a key?")
+    return notes

@@ -1,0 +1,10 @@
+"""Tuning within a time: random search with successive halving; early stopping finds the rounds.
+
+found = tune(AOSOLogitBoostClassifier, X, y, budget=60)
+found.params, found.model
+"""
+
+from ._search import Trial, Tuning, Watcher, tune
+from ._space import drawn, space
+
+__all__ = ["Trial", "Tuning", "Watcher", "drawn", "space", "tune"]

@@ -1,0 +1,70 @@
+"""Writes the model files of the present version of the format, and what they predict."""
+
+import json
+
+import numpy as np
+import pandas as pd
+from test_files import FILES, in_words, rows, rows_for
+
+import edgewise
+from edgewise._saved import VERSION
+
+SMALL = {"n_estimators": 2, "max_leaf_nodes": 4, "min_samples_leaf": 2, "learning_rate": 0.5}
+CATEGORIES = {"categorical_features": [2]}
+WORDS = np.array(["blau", "grün", "rot"])
+
+
+def answers(X):
+    """Classes (40) of three that depend on the rows."""
+    return 1 * (np.nan_to_num(X[:, 0]) > 1) + (np.nan_to_num(X[:, 2]) % 2 == 1)
+
+
+def multi_label(X):
+    y = answers(X)
+    return np.stack([y == 0, y != 1, X[:, 1] > 0], axis=1).astype(int)
+
+
+def models():
+    """Small fitted models, by name."""
+    X = rows()
+    y = answers(X)
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    yield "mart", edgewise.MARTClassifier(**SMALL).fit(X, y)
+    yield "logitboost", edgewise.LogitBoostClassifier(**SMALL, **CATEGORIES).fit(X, WORDS[y])
+    abc = {"search": "exhaustive", "gap": 1, "class_weight": {0: 1.0, 1: 2.0, 2: 1.5}}
+    yield "abc_mart", edgewise.ABCMARTClassifier(**SMALL, **abc).fit(X, y)
+    yield "abc_logitboost", edgewise.ABCLogitBoostClassifier(**SMALL, warmup=1).fit(X, y)
+    yield "aoso", edgewise.AOSOLogitBoostClassifier(**SMALL, **CATEGORIES).fit(frame, WORDS[y])
+    yield "aoso_words", edgewise.AOSOLogitBoostClassifier(**SMALL).fit(in_words(frame), y)
+    vector = {"leaf": "vector", "early_stopping": True, "random_state": 1}
+    yield "aoso_vector", edgewise.AOSOLogitBoostClassifier(**SMALL, **vector).fit(X, y)
+    for base in ("hamming_tree", "stump", "product", "one_vs_all"):
+        model = edgewise.AdaBoostMHClassifier(base=base, **SMALL | CATEGORIES)
+        yield f"mh_{base}", model.fit(X, y)
+    yield "mh_multi_label", edgewise.AdaBoostMHClassifier(**SMALL).fit(X, multi_label(X))
+    yield "samme", edgewise.SAMMEClassifier(**SMALL, random_state=0).fit(X, y - 1.0)
+    cost = {"cost": np.array([[0.0, 1.0, 1.0], [2.0, 0.0, 1.0], [1.0, 3.0, 0.0]])}
+    yield "softmax", edgewise.SoftmaxBoostClassifier(**SMALL, random_state=0, **cost).fit(X, y)
+    yield "martiboost", edgewise.MartiBoostClassifier(n_layers=3, **CATEGORIES).fit(X, y > 0)
+
+
+def write():
+    folder = FILES / f"v{VERSION}"
+    folder.mkdir(parents=True, exist_ok=True)
+    expected = {}
+    for name, model in models():
+        if "seconds" in model.history_:
+            model.history_["seconds"][:] = np.arange(len(model.history_["seconds"]))
+        model.save(folder / f"{name}.edgewise")
+        expected[name] = {
+            "algorithm": type(model).__name__,
+            "classes": model.classes_.tolist(),
+            "labels": model.predict(rows_for(model)).tolist(),
+            "proba": model.predict_proba(rows_for(model)).tolist(),
+        }
+    lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in expected.items())
+    (folder / "expected.json").write_text(f"{{\n{lines}\n}}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write()
