@@ -165,6 +165,8 @@ class Labelled(NamedTuple):
 
 def is_dask(X: Any) -> bool:
     """Whether X is a collection of Dask, which is not imported for that."""
+    if type(X) is np.ndarray:  # the usual case, and single rows are to be quick
+        return False
     kinds = {kind.__module__.split(".")[0] for kind in type(X).__mro__}
     return not kinds.isdisjoint(("dask", "dask_expr"))
 
