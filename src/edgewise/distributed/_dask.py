@@ -188,6 +188,9 @@ class DaskBackend:
         """The answers of the workers that hold the parts; none if that does not work out."""
         if isinstance(parts[0], Delayed):
             return []
+        if any(part.status != "finished" for part in parts):  # lost: their worker would not answer
+            self._places = {}
+            return []
         places = self._places or self._find(parts)
         if not places or len(places) * self._answer_bytes > DIRECT:
             return []
