@@ -97,6 +97,10 @@ struct BinnedData {
   BinnedData(const Matrix& x, Cuts cuts, std::vector<Grouped> grouped, const Team& team);
   BinnedData(const Transposed& x, Cuts cuts, std::vector<Grouped> grouped, const Team& team);
 
+  // From the bins themselves, (n_features, n_rows).
+  BinnedData(std::vector<Code> columns, std::size_t n_rows, std::size_t n_features, Cuts cuts,
+             const Team& team);
+
   std::uint32_t n_places() const { return offset.back(); }
   int n_value_bins(int f) const { return cuts.n_value_bins(static_cast<std::size_t>(f)); }
   bool is_categorical(int f) const { return cuts.categorical[static_cast<std::size_t>(f)]; }
@@ -107,6 +111,7 @@ struct BinnedData {
   const Column& column(int f) const { return columns_[static_cast<std::size_t>(f)]; }
   Code code(Row row, int f) const { return column(f).code(row); }
   bool has_lists() const { return has_lists_; }
+  const std::vector<Code>& all_codes() const { return all_codes_; }  // of columns that list no rows
   // The categories in some bins of a categorical column, ascending.
   std::vector<double> categories_in(int f, const BinSet& bins) const;
   std::size_t bytes() const;
@@ -122,6 +127,7 @@ struct BinnedData {
   void make_room(const Transposed& x, const Encoded& encoded);
   void fill(const Transposed& x, const Encoded& encoded, std::size_t f);
   void take_groups();
+  void find_usual(const Team& team);
   void lay_out_rows(const Team& team);
 
   bool has_lists_ = false;              // whether some column lists rows
