@@ -20,8 +20,10 @@ from . import (
     bench_growth,
     bench_import,
     bench_latency,
+    bench_monotone,
     bench_paper,
     bench_shap,
+    bench_sparse,
     bench_speed,
     bench_truth_table,
     bench_votes,
@@ -44,6 +46,8 @@ BENCHES: dict[str, ModuleType] = {
         bench_votes,
         bench_truth_table,
         bench_categories,
+        bench_sparse,
+        bench_monotone,
     )
 }
 

@@ -180,6 +180,39 @@ EDGEWISE_CLONES void search_cuts(const double* padded, std::size_t size, const d
   for (std::size_t j = 0; j < kAbreast; ++j) found[j] = at[j];
 }
 
+Cuts empty_cuts(std::size_t n_features, const std::vector<int>& categorical) {
+  Cuts cuts;
+  cuts.of_feature.resize(n_features);
+  cuts.has_missing.resize(n_features);
+  cuts.categorical.resize(n_features);
+  for (const int f : categorical) cuts.categorical.at(static_cast<std::size_t>(f)) = 1;
+  return cuts;
+}
+
+// The cuts of a feature from its distinct values, and whether any of n values is missing.
+void choose(Cuts& cuts, std::size_t f, std::vector<Value> values, const double* column,
+            std::size_t n, int max_bins) {
+  const bool categorical = cuts.categorical[f];
+  const bool too_many = categorical && values.size() > kMaxCategories;
+  cuts.of_feature[f] =
+      categorical ? choose_categories(std::move(values)) : choose_cuts(values, max_bins);
+  cuts.has_missing[f] = too_many || std::any_of(column, column + n, [&](double v) {
+                          return std::isnan(v) || (categorical && std::isinf(v));
+                        });
+}
+
+// Zeros that a sparse matrix does not list.
+void add_zeros(std::vector<Value>& values, std::uint64_t mass) {
+  if (mass == 0) return;
+  const auto at = std::lower_bound(values.begin(), values.end(), 0.0,
+                                   [](const Value& v, double x) { return v.value < x; });
+  if (at != values.end() && at->value == 0.0) {
+    at->mass += mass;
+  } else {
+    values.insert(at, {0.0, mass});
+  }
+}
+
 void add_groups(const Grouped& grouped, Cuts& cuts) {
   const int n_groups = grouped.n_groups();
   cuts.of_feature.at(static_cast<std::size_t>(grouped.feature)) = grouped.own;
@@ -220,11 +253,7 @@ void encode_column(const Cuts& cuts, std::size_t f, const double* values, std::s
 Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
               const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
               const Team& team) {
-  Cuts cuts;
-  cuts.of_feature.resize(x.cols);
-  cuts.has_missing.resize(x.cols);
-  cuts.categorical.resize(x.cols);
-  for (const int f : categorical) cuts.categorical.at(static_cast<std::size_t>(f)) = 1;
+  Cuts cuts = empty_cuts(x.cols, categorical);
   const auto mass = weights ? masses(weights, x.rows) : std::vector<std::uint64_t>{};
   std::vector<Sorter> sorters(static_cast<std::size_t>(team.size()));
   const std::size_t n_groups = (x.cols + kColumnsAtOnce - 1) / kColumnsAtOnce;
@@ -237,13 +266,37 @@ Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
       const double* column = columns.data() + (f - first) * x.rows;
       auto values = sorters[static_cast<std::size_t>(slot)].distinct(
           column, x.rows, mass.empty() ? nullptr : mass.data());
-      const bool too_many = cuts.categorical[f] && values.size() > kMaxCategories;
-      cuts.of_feature[f] = cuts.categorical[f] ? choose_categories(std::move(values))
-                                               : choose_cuts(values, max_bins);
-      cuts.has_missing[f] = too_many || std::any_of(column, column + x.rows, [&](double v) {
-                              return std::isnan(v) || (cuts.categorical[f] && std::isinf(v));
-                            });
+      choose(cuts, f, std::move(values), column, x.rows, max_bins);
     }
+  });
+  for (const Grouped& g : grouped) add_groups(g, cuts);
+  return cuts;
+}
+
+Cuts fit_cuts(const Transposed& x, const double* weights, int max_bins,
+              const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
+              const Team& team) {
+  Cuts cuts = empty_cuts(x.cols, categorical);
+  const auto mass = weights ? masses(weights, x.rows) : std::vector<std::uint64_t>{};
+  const std::uint64_t total = std::accumulate(mass.begin(), mass.end(), std::uint64_t{0});
+  struct Scratch {
+    Sorter sorter;
+    std::vector<std::uint64_t> mass;
+  };
+  std::vector<Scratch> scratch(static_cast<std::size_t>(team.size()));
+  team.each(x.cols, [&](std::size_t f, int slot) {
+    Scratch& s = scratch[static_cast<std::size_t>(slot)];
+    const std::size_t n = x.n_entries(f);
+    const double* column = x.value.data() + x.start[f];
+    std::uint64_t zeros = x.rows - n;
+    if (!mass.empty()) {
+      s.mass.clear();
+      for (std::size_t e = x.start[f]; e < x.start[f + 1]; ++e) s.mass.push_back(mass[x.row[e]]);
+      zeros = total - std::accumulate(s.mass.begin(), s.mass.end(), std::uint64_t{0});
+    }
+    auto values = s.sorter.distinct(column, n, mass.empty() ? nullptr : s.mass.data());
+    add_zeros(values, zeros);
+    choose(cuts, f, std::move(values), column, n, max_bins);
   });
   for (const Grouped& g : grouped) add_groups(g, cuts);
   return cuts;

@@ -15,6 +15,7 @@
 
 #include "matrix.hpp"
 #include "threads.hpp"
+#include "transposed.hpp"
 #include "types.hpp"
 
 namespace edgewise {
@@ -45,6 +46,9 @@ struct Grouped {
 // `weights` may be null (all one). max_bins counts value bins, 2..255, of features that are not
 // among the `categorical` ones. Columns of groups come after those of the features.
 Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
+              const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
+              const Team& team);
+Cuts fit_cuts(const Transposed& x, const double* weights, int max_bins,
               const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
               const Team& team);
 

@@ -21,14 +21,12 @@ struct Target {
 };
 
 // Grows one tree per target from the same probabilities. A leaf's value is `shrinkage` times
-// `factor` times the Newton step, the latter product clipped to +-kLeafClip. Threads take whole
-// trees; the trees left over when their number is no multiple of the threads are grown one after
-// the other, all threads on each.
+// `factor` times the Newton step, the latter product clipped to +-limits.max_delta. Threads take
+// whole trees; the trees left over when their number is no multiple of the threads are grown one
+// after the other, all threads on each.
 std::vector<Tree> grow_class_trees(const BinnedData& data, const Posterior& posterior,
                                    const std::vector<Target>& targets, Criterion criterion,
                                    const GrowLimits& limits, double factor, double shrinkage,
                                    const Team& team);
-
-inline constexpr double kLeafClip = 5.0;
 
 }  // namespace edgewise

@@ -100,7 +100,7 @@ class EdgeCriterion {
 
   void add(Row row, Lane* place) const {
     const Lane* from = &values_[row * lanes_];
-    for (std::size_t j = 0; j < lanes_; ++j) place[j] += from[j];
+    for (std::size_t j = 0; j < lanes_; ++j) add_to(place[j], from[j]);
   }
   void add_dense(const BinnedData& data, FeatureGroup group, const Row* of, std::size_t n,
                  Lane* histogram) const {

@@ -11,6 +11,7 @@ from ._errors import (
     ModelFormatError,
 )
 from ._load import load
+from ._memory import estimate_memory
 from ._permutation import PermutationImportances, permutation_importances
 from ._suspicion import Suspicion, suspicious_rows
 from ._version import __version__ as __version__
@@ -45,6 +46,7 @@ __all__ = [
     "SoftmaxBoostClassifier",
     "Suspicion",
     "TruthTableClassifier",
+    "estimate_memory",
     "expected_cost",
     "expected_cost_scorer",
     "load",

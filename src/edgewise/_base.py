@@ -23,11 +23,12 @@ from ._callbacks import CallbackWatcher, Supported, managed
 from ._errors import InvalidDataError, InvalidParameterError
 from ._explained import Explained
 from ._groups import as_trained, grouped
-from ._input import Matrix, Rows
+from ._input import Rows
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from ._model import Model, ModelBuilder, Scores
 from ._progress import Progress
 from ._saved import Saved
+from ._sparse import Matrix
 from ._threads import n_threads
 from ._validation import Answers, scorer
 
@@ -162,6 +163,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
             names=TRAINING,
             reset=not continues,
             multi_label=self._multi_label,
+            soft=True,
             learn=True,
         )
         if costs is not None:
@@ -180,6 +182,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
         if validation is None and (watched or self._holds_rows_out()):
             rows, validation = rows.split(self.validation_fraction, self.random_state)
         asked = dict(zip(("X", "y"), given[:2], strict=True), metadata=_weights_only(given[2]))
+        rows, validation = rows.expanded(), validation.expanded() if validation else None
         self._boost(Fit(rows, classes, validation, watched, continues, asked, begin))
 
     def _given_validation(self, given: tuple[Any, Any, Any], classes: NDArray[Any]) -> Rows | None:
@@ -202,6 +205,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
             names=VALIDATION,
             reset=False,
             multi_label=self._multi_label,
+            soft=True,
         )
         return labelled.encoded(classes, "y_val")
 
@@ -358,6 +362,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = self._multi_label
         return tags
 

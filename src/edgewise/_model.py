@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._input import Matrix, Weights
+from ._input import Weights
 from ._model_check import check_model
+from ._sparse import Matrix
 
 Scores = NDArray[np.float64]
 
@@ -85,7 +86,7 @@ class Model:
 
         The sum over the features is the row's scores minus `expected_scores`.
         """
-        out = np.zeros((X.shape[0], self.n_features, self.n_classes))
+        out = np.zeros((len(X), self.n_features, self.n_classes))
         self.explained.add_shapley_values(X, out, n_threads)
         return out
 

@@ -93,7 +93,7 @@ def permutation_importances(
             "X and y must have one row each per example. Got X with "
             f"{_num_samples(X)} rows and y with {len(codes)}."
         )
-    weights = _input.weights(sample_weight, X, codes, None, "sample_weight")
+    weights, _ = _input.weights(sample_weight, X, codes, None, "sample_weight")
     weights = np.ones(len(codes)) if weights is None else weights
     shares = np.bincount(codes, weights=weights, minlength=len(classes))
     X = X if hasattr(X, "shape") else np.asarray(X)

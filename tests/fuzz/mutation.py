@@ -169,6 +169,8 @@ def check(data: bytes) -> bool:
         with np.errstate(all="ignore"):
             proba = model.predict_proba(X)
             model.predict(X)
+            if hasattr(model.model_, "shapley_values"):
+                model.model_.shapley_values(model._ready(X)[0], 1)
         assert proba.shape == (len(X), len(model.classes_))
     return True
 

@@ -1,5 +1,6 @@
 """edgewise reproduce, as a user runs it."""
 
+import errno
 import json
 import signal
 import subprocess
@@ -32,7 +33,7 @@ def test_list_names_every_experiment():
     shown = run("--list")
     assert shown.exit_code == 0
     assert all(name in shown.stdout for name in experiments.EXPERIMENTS)
-    listed = json.loads(run("--list", "--json").stdout)
+    listed = json.loads(run("--list", "--json").stdout)["experiments"]
     assert [each["name"] for each in listed] == list(experiments.EXPERIMENTS)
 
 
@@ -44,9 +45,12 @@ def test_a_run_writes_results_and_says_where(tmp_path):
     assert str(tmp_path / f"{FAST}-small.md") in done.stdout
     results = json.loads((tmp_path / f"{FAST}-small.json").read_text())
     assert len(results["cells"]) == 6
+    report = (tmp_path / f"{FAST}-small.html").read_text()
+    assert results["title"] in report
+    assert "data:image/png" in report
     again = run(FAST, *ONLY, "--out", tmp_path, "--json", "--jobs", "2")
     assert "nothing to run, 6 more are done already" in again.stderr
-    (read,) = json.loads(again.stdout)
+    (read,) = json.loads(again.stdout)["results"]
     assert read["cells"] == results["cells"]
 
 
@@ -134,7 +138,7 @@ def test_a_second_run_in_the_same_folder_is_refused(tmp_path):
     with experiments.open_store(tmp_path):
         refused = run(FAST, "--out", tmp_path)
     assert refused.exit_code == 1
-    assert "in use by another run" in refused.stderr
+    assert "Another run is writing to" in refused.stderr
 
 
 def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch):
@@ -156,11 +160,11 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch):
 
 
 def test_a_full_disk_is_one_line(tmp_path, monkeypatch):
-    def full(path, content):
-        raise experiments.RunFolderError(f"{path} cannot be written: No space left on device")
+    def full(path, text):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
 
-    monkeypatch.setattr(experiments._files, "write_whole", full)
+    monkeypatch.setattr(experiments._files, "write_text", full)
     refused = run(FAST, *ONLY, "--out", tmp_path)
     assert refused.exit_code == 1
-    assert refused.stderr.splitlines()[-1].endswith("cannot be written: No space left on device")
+    assert refused.stderr.splitlines()[-1].endswith(".json: No space left on device")
     assert not list(tmp_path.glob("*.json"))

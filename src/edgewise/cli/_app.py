@@ -5,8 +5,7 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import compare, evaluate, fit, inspect, lab, predict, tune
-from .reproduce import reproduce
+from . import compare, evaluate, fit, inspect, lab, predict, reproduce, tune
 
 commands = typer.Typer(
     name="edgewise",
@@ -23,10 +22,8 @@ commands.command("predict", epilog=predict.EPILOG)(predict.predict)
 commands.command("evaluate", epilog=evaluate.EPILOG)(evaluate.evaluate)
 commands.command("tune", epilog=tune.EPILOG)(tune.tune_command)
 commands.command("inspect", epilog=inspect.EPILOG)(inspect.inspect)
+commands.command("reproduce", epilog=reproduce.EPILOG)(reproduce.reproduce)
 commands.add_typer(lab.group, name="lab")
-commands.command(
-    epilog="Examples:  edgewise reproduce --list   |   edgewise reproduce abc-summary --scale paper"
-)(reproduce)
 
 
 def _version(wanted: bool) -> None:

@@ -21,12 +21,12 @@ from typing import Any
 from .. import _core
 from .. import _params as p
 from ._data import DataSetMissingError
-from ._files import draw_pictures, write_results
+from ._files import as_report, draw_pictures, write_results
 from ._library import Library
 from ._registry import EXPERIMENTS, experiment
 from ._results import results_of
 from ._runner import Job, Plan, Watcher, carry_out, expected_seconds, make_plan
-from ._store import RunFolderError, Store, open_store
+from ._store import Store, open_store
 from ._types import SCALES, Cell, Experiment, Finding, Picture, Record, Scale, Table
 
 __all__ = [
@@ -36,12 +36,13 @@ __all__ = [
     "DataSetMissingError",
     "Experiment",
     "Finding",
+    "Job",
     "Picture",
     "Record",
     "Run",
-    "RunFolderError",
     "Table",
     "Watcher",
+    "as_report",
     "experiment",
     "find_experiments",
     "open_store",
@@ -69,12 +70,15 @@ class Run:
         self.threads = None if jobs == 1 else max(1, _core.available_cpus() // jobs)
         self._store = store
         self._library = Library(scale, data_dir)
-        self._only = only
         self.plan: Plan = make_plan(experiments, scale, self._library, only)
 
     def todo(self) -> list[Job]:
         """Cells not done yet."""
         return self.plan.todo(self._store)
+
+    def n_done(self) -> int:
+        """Cells done already."""
+        return sum(len(self.plan.records(each, self._store)) for each in self.experiments)
 
     def expected_seconds(self) -> float:
         """How long they will take, by a calibration on this machine."""
@@ -101,17 +105,13 @@ class Run:
             self.scale,
             records,
             self.plan.left_out,
-            command=self._command(experiment),
+            command=f"edgewise reproduce {experiment.name} --scale {self.scale}",
             pictures=drawn,
         )
         if note is not None:
             results["skipped"].append(note)
         write_results(folder, results)
         return results
-
-    def _command(self, experiment: Experiment) -> str:
-        only = "".join(f" --only '{pattern}'" for pattern in self._only)
-        return f"edgewise reproduce {experiment.name} --scale {self.scale}{only}"
 
 
 class _Silent:
@@ -123,7 +123,7 @@ def reproduce(
     names: str | Sequence[str],
     *,
     scale: Scale = "small",
-    out: str | Path = "edgewise-results",
+    out: str | Path = Path("edgewise-runs") / "reproduce",
     data_dir: str | None = None,
     jobs: int = 1,
     only: Sequence[str] = (),
@@ -138,7 +138,7 @@ def reproduce(
     out : the run folder. A run that finds finished cells there goes on from them.
     data_dir : folder of the papers' data sets; the environment variable EDGEWISE_DATA otherwise.
     jobs : cells run at a time; each uses its share of the CPUs. Results do not depend on it.
-    only : patterns of cell names, as of files; the others are left out.
+    only : patterns of cell names, as of files; others are not run, but count if they are done.
     watcher : an object whose `finished(job, record)` is called for every cell run.
     """
     rules = {"scale": p.one_of(*SCALES), "jobs": p.integer(1)}

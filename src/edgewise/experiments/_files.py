@@ -1,44 +1,25 @@
-"""What a run leaves in its folder besides the cells: results, a page and pictures of each."""
+"""What a run leaves in its folder besides the cells: results, a page, a report and pictures."""
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
+from .. import report
+from .._atomic import replacing, write_text
 from ._page import page
-from ._store import RunFolderError
-from ._types import Picture
+from ._types import BAD, Picture
 
 
-def write_results(folder: Path, results: Mapping[str, Any]) -> list[Path]:
-    """NAME-SCALE.json and NAME-SCALE.md, each whole or not at all."""
-    stem = f"{results['experiment']}-{results['scale']}"
-    texts = {
-        folder / f"{stem}.json": json.dumps(results, indent=1, allow_nan=False) + "\n",
-        folder / f"{stem}.md": page(results),
-    }
-    for path, text in texts.items():
-        write_whole(path, text.encode())
-    return list(texts)
+def write_results(folder: Path, results: Mapping[str, Any]) -> None:
+    """NAME-SCALE.json and NAME-SCALE.md."""
+    stem = stem_of(results)
+    write_text(folder / f"{stem}.json", json.dumps(results, indent=1, allow_nan=False) + "\n")
+    write_text(folder / f"{stem}.md", page(results))
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write beside, then rename: a reader never sees half a file."""
-    try:
-        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            try:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-                os.chmod(file.name, 0o644)
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
-    except OSError as error:
-        raise RunFolderError(f"{path} cannot be written: {error.strerror}") from None
+def stem_of(results: Mapping[str, Any]) -> str:
+    return f"{results['experiment']}-{results['scale']}"
 
 
 def draw_pictures(
@@ -58,6 +39,68 @@ def draw_pictures(
         FigureCanvasAgg(figure)
         picture.draw(figure)
         file = f"{stem}-{picture.name}.png"
-        figure.savefig(folder / file, dpi=90)
+        with replacing(folder / file) as stream:
+            figure.savefig(stream, format="png", dpi=90)
         drawn.append({"name": picture.name, "title": picture.title, "file": file})
     return drawn, None
+
+
+def as_report(results: Sequence[Mapping[str, Any]], folder: Path, command: str) -> report.Report:
+    """One page of HTML about one experiment or several; needs the extra 'report'."""
+    return report.experiment_report([_told(each, folder) for each in results], command=command)
+
+
+def _told(results: Mapping[str, Any], folder: Path) -> report.Experiment:
+    judged = [finding for finding in results["findings"] if finding["verdict"] != "not run"]
+    facts = {
+        "scale": results["scale"],
+        "seeds": ", ".join(map(str, results["seeds"][:10])),
+        "seconds": results["seconds"],
+        **{f"data: {entry['name']}": entry["hash"] for entry in results["data"]},
+        **results["environment"],
+    }
+    return report.Experiment(
+        name=results["experiment"],
+        title=results["title"],
+        sections=[
+            report.Section("What was decided beforehand", [results["tolerance"]]),
+            report.Section("Findings", [], [_findings(judged)]),
+            *_seen(results, folder),
+            report.Section("Remarks", [*results["remarks"], *results["skipped"]]),
+        ],
+        verdicts=[_verdict(finding) for finding in judged],
+        source=results["paper"],
+        command=results["command"],
+        facts=facts,
+    )
+
+
+def _findings(findings: Sequence[Mapping[str, Any]]) -> report.Table:
+    keys = ("what", "paper", "ours", "tolerance", "note")
+    rows = [[*(finding[key] for key in keys), _verdict(finding)] for finding in findings]
+    columns = ["what", "paper", "ours", "tolerance", "note", "verdict"]
+    return report.Table(columns, rows)
+
+
+def _verdict(finding: Mapping[str, Any]) -> report.Verdict:
+    verdict = finding["verdict"]
+    if verdict in BAD:
+        return report.Verdict("differs", verdict)
+    return report.Verdict("open" if verdict == "not judged" else "agrees", verdict)
+
+
+def _seen(results: Mapping[str, Any], folder: Path) -> list[report.Section]:
+    """Tables and pictures, a section each."""
+    tables = [
+        report.Section(table["title"], [], [report.Table(table["columns"], table["rows"])])
+        for table in results["tables"]
+    ]
+    pictures = [
+        report.Section(
+            picture["title"],
+            [],
+            [report.Image((folder / picture["file"]).read_bytes(), picture["title"])],
+        )
+        for picture in results["pictures"]
+    ]
+    return tables + pictures

@@ -9,6 +9,7 @@ from importlib import metadata
 from typing import Any
 
 from .. import _core
+from .._version import __version__
 from ._types import BAD, Experiment, Record, Scale
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")
@@ -72,15 +73,13 @@ def _data(records: Mapping[str, Record], planned: Mapping[str, Any]) -> list[dic
 
 def _skipped(left_out: Mapping[str, str]) -> list[str]:
     """One line per reason."""
-    counts = Counter(why for why in left_out.values() if why != "not asked for")
+    counts = Counter(left_out.values())
     return [f"skipped: {why} ({n} cells)" for why, n in counts.items()]
 
 
 def environment() -> dict[str, Any]:
     """What the numbers were computed with."""
     versions = {library: metadata.version(library) for library in _LIBRARIES}
-    from .. import __version__  # noqa: PLC0415 - the package imports this module last
-
     return {
         "edgewise": __version__,
         "python": platform.python_version(),

@@ -20,6 +20,7 @@ class Job(NamedTuple):
     cell: Cell
     data: str
     key: Key
+    wanted: bool = True  # whether to run it if it is not done; what is done counts anyway
 
 
 class Watcher(Protocol):
@@ -41,7 +42,7 @@ class Plan:
         """Each cell once, also where two experiments of a family share it."""
         first: dict[Key, Job] = {}
         for job in self.jobs:
-            if _known(job, store) is None:
+            if job.wanted and _known(job, store) is None:
                 first.setdefault(job.key, job)
         return list(first.values())
 
@@ -61,13 +62,10 @@ def _known(job: Job, store: Store) -> Record | None:
 def make_plan(
     experiments: Sequence[Experiment], scale: Scale, library: Library, only: Sequence[str] = ()
 ) -> Plan:
-    """All cells, or those whose names match one of the patterns in `only`."""
+    """All cells; those whose names match none of the patterns in `only` are not wanted."""
     jobs, left_out = [], {}
     for experiment in experiments:
         for cell in experiment.cells(scale):
-            if only and not any(fnmatch(cell.name, pattern) for pattern in only):
-                left_out[f"{experiment.name}: {cell.name}"] = "not asked for"
-                continue
             found = library.find(cell.data)
             if found is None:
                 reason = library.missing[str(cell.data)]
@@ -76,7 +74,8 @@ def make_plan(
             identity = key(
                 experiment.kept_as, scale, cell.name, cell.seed, found.hash, experiment.version
             )
-            jobs.append(Job(experiment, cell, found.name, identity))
+            wanted = not only or any(fnmatch(cell.name, pattern) for pattern in only)
+            jobs.append(Job(experiment, cell, found.name, identity, wanted))
     return Plan(scale, jobs, left_out)
 
 

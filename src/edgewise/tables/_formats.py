@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy.io import arff
 from scipy.sparse import csr_array
-from sklearn.datasets import load_svmlight_file
 
 from .._errors import InvalidDataError
 
@@ -24,6 +22,8 @@ def read_parquet(path: Path) -> Any:
 
 def read_arff(path: Path) -> Any:
     """Nominal attributes as text with null for '?', numeric ones with NaN for it."""
+    from scipy.io import arff  # noqa: PLC0415 - slow to load
+
     try:
         with path.open(encoding="utf-8") as stream:
             rows, about = arff.loadarff(stream)
@@ -40,6 +40,8 @@ def read_arff(path: Path) -> Any:
 
 def read_svmlight(path: Path, n_features: int | None) -> tuple[Any, Any]:
     """X (sparse) and labels; labels that are whole numbers become integers."""
+    from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - slow to load
+
     try:
         X, y = load_svmlight_file(str(path), n_features=n_features)
     except (ValueError, OSError) as error:

@@ -114,12 +114,15 @@ def test_experiments_of_a_family_share_their_cells(tmp_path):
     assert len(ran) == 4
 
 
-def test_only_some_cells(tmp_path):
+def test_only_some_cells_are_run_and_those_that_are_done_count(tmp_path):
     ran = []
     results, _ = carry_out(toy(ran), tmp_path, only=["*=1", "*=3"])
     assert ran == ["cell=1", "cell=3"]
     assert results["verdicts"] == {"differs": 1}
-    assert results["command"] == "edgewise reproduce toy --scale small --only '*=1' --only '*=3'"
+    assert results["missing"] == ["cell=0", "cell=2"]
+    results, _ = carry_out(toy(ran), tmp_path, only=["*=[02]"])
+    assert ran[2:] == ["cell=0", "cell=2"]
+    assert results["verdicts"] == {"agrees": 1}
 
 
 def test_a_missing_set_is_skipped_with_a_line(tmp_path, monkeypatch):

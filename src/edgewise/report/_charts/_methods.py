@@ -1,5 +1,6 @@
 """Methods beside each other."""
 
+import math
 from collections.abc import Sequence
 
 from .._inputs import Chart, MethodResult
@@ -52,18 +53,14 @@ def _row(result: MethodResult) -> Spec:
 
 def time_chart(results: Sequence[MethodResult]) -> Chart | None:
     """Error against the time of a fit, both better small; None where times are not known."""
-    values = [
-        {"method": r.method, "error": r.error, "seconds": r.fit_seconds}
-        for r in results
-        if r.fit_seconds is not None and r.fit_seconds > 0
-    ]
-    if not values:
+    timed = [r for r in results if r.fit_seconds is not None and r.fit_seconds > 0]
+    if not timed:
         return None
     seconds = column(
         "seconds",
         "Q",
         "seconds to fit",
-        scale={"type": "log"},
+        scale={"type": "log", "padding": 40},
         axis={"tickCount": 5, "format": "~r", "grid": False},
     )
     error = column("error", "Q", scale={"zero": False, "padding": 20}, axis=PERCENT)
@@ -74,15 +71,42 @@ def time_chart(results: Sequence[MethodResult]) -> Chart | None:
         error=".2%",
         seconds=".3",
     )
-    label = {"type": "text", "align": "center", "dy": -11, "fontSize": 11.5, "color": SOFT}
     spec = {
         "height": 300,
-        "data": {"values": values},
-        "encoding": {"x": {**seconds, "scale": {"type": "log", "padding": 40}}, "y": error},
+        "data": {"values": _placed(timed)},
+        "encoding": {"x": seconds, "y": error},
         "layer": [
             {"mark": {"type": "point", "size": 80}, "encoding": {"tooltip": tooltip}},
-            {"mark": label, "encoding": {"text": column("method", "N")}},
+            _labels("above", -11),
+            _labels("below", 13),
         ],
     }
     words = "Scatter plot: error of each method against the time of a fit."
     return Chart(spec, words, "Error and time")
+
+
+def _labels(side: str, dy: int) -> Spec:
+    mark = {"type": "text", "align": "center", "dy": dy, "fontSize": 11.5, "color": SOFT}
+    return {
+        "transform": [{"filter": {"field": "side", "equal": side}}],
+        "mark": mark,
+        "encoding": {"text": column("method", "N")},
+    }
+
+
+def _placed(timed: Sequence[MethodResult]) -> list[Spec]:
+    """Points with a name above or below, or none where it would cover another; see the tooltip."""
+    places = [(math.log10(r.fit_seconds or 1.0), r.error) for r in timed]
+    width, height = (max(1e-9, max(of) - min(of)) for of in zip(*places, strict=True))
+    taken: list[tuple[float, float]] = []  # middles of names, in shares of the chart
+    rows = []
+    for r, (x, y) in zip(timed, places, strict=True):
+        row = {"method": r.method, "error": r.error, "seconds": r.fit_seconds, "side": "none"}
+        for side, shift in (("above", 0.04), ("below", -0.05)):
+            spot = (x / width, y / height + shift)
+            if all(abs(spot[0] - a) > 0.28 or abs(spot[1] - b) > 0.05 for a, b in taken):
+                taken.append(spot)
+                row["side"] = side
+                break
+        rows.append(row)
+    return rows
