@@ -19,7 +19,10 @@ from . import (
     bench_geist,
     bench_growth,
     bench_import,
+    bench_latency,
+    bench_monotone,
     bench_paper,
+    bench_shap,
     bench_sparse,
     bench_speed,
     bench_truth_table,
@@ -35,6 +38,8 @@ BENCHES: dict[str, ModuleType] = {
         bench_dynamics,
         bench_speed,
         bench_growth,
+        bench_latency,
+        bench_shap,
         bench_accuracy,
         bench_paper,
         bench_geist,
@@ -42,6 +47,7 @@ BENCHES: dict[str, ModuleType] = {
         bench_truth_table,
         bench_categories,
         bench_sparse,
+        bench_monotone,
     )
 }
 

@@ -22,6 +22,18 @@ std::vector<Target> targets_of(const std::vector<std::pair<int, int>>& pairs) {
   return targets;
 }
 
+using InDirections = nb::ndarray<const std::int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+Monotone monotone_of(const InDirections& directions) {
+  return {directions.shape(1), {directions.data(), directions.data() + directions.size()}};
+}
+
+std::shared_ptr<const RowSample> sample_of(const In<std::uint8_t>& drawn) {
+  RowSample sample{copy(drawn), 0};
+  for (const std::uint8_t one : sample.drawn) sample.n_drawn += one;
+  return std::make_shared<const RowSample>(std::move(sample));
+}
+
 // Histogram of given rows as interleaved (gradient, Hessian, count) sums, by either kernel.
 std::vector<std::int64_t> histogram_of(const BinnedData& data, const In<std::uint32_t>& rows,
                                        const In<std::int64_t>& stats, bool naive) {
@@ -58,12 +70,28 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](GrowLimits* self, int max_leaf_nodes, int max_depth, int min_samples_leaf,
-             double negligible, std::vector<int> features) {
-            new (self) GrowLimits{max_leaf_nodes, max_depth, min_samples_leaf, negligible,
-                                  std::move(features)};
+             double negligible, std::vector<int> features, double l2, double min_gain,
+             double max_delta, double weight_unit, int most_features_together,
+             std::vector<std::vector<int>> features_together,
+             std::optional<InDirections> directions, std::optional<In<std::uint8_t>> drawn) {
+            new (self) GrowLimits{max_leaf_nodes,
+                                  max_depth,
+                                  min_samples_leaf,
+                                  negligible,
+                                  std::move(features),
+                                  l2,
+                                  min_gain,
+                                  max_delta,
+                                  weight_unit,
+                                  {most_features_together, std::move(features_together)},
+                                  directions ? monotone_of(*directions) : Monotone{},
+                                  drawn ? sample_of(*drawn) : nullptr};
           },
           "max_leaf_nodes"_a, "max_depth"_a, "min_samples_leaf"_a,
-          "negligible"_a = GrowLimits{}.negligible, "features"_a = std::vector<int>{});
+          "negligible"_a = GrowLimits{}.negligible, "features"_a = std::vector<int>{}, "l2"_a = 0.0,
+          "min_gain"_a = 0.0, "max_delta"_a = GrowLimits{}.max_delta, "weight_unit"_a = 1.0,
+          "most_features_together"_a = 0, "features_together"_a = std::vector<std::vector<int>>{},
+          "directions"_a.none() = nb::none(), "drawn"_a.none() = nb::none());
 
   bind_data(m);
 
@@ -165,16 +193,29 @@ NB_MODULE(_core, m) {
       "data"_a, "posterior"_a, "targets"_a, "newton"_a, "limits"_a, "factor"_a, "shrinkage"_a,
       "n_threads"_a, NoGil());
 
+  using InMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+  m.def(
+      "grow_derivative_trees",
+      [](const BinnedData& data, const InMatrix& g, const InMatrix& h, const GrowLimits& limits,
+         double shrinkage, int n_threads) {
+        if (g.shape(0) != data.n_rows || h.shape(0) != data.n_rows || g.shape(1) != h.shape(1))
+          throw std::invalid_argument("g and h must have a row for every row, and the same shape");
+        return grow_derivative_trees(data, g.data(), h.data(), static_cast<int>(g.shape(1)), limits,
+                                     shrinkage, team_of(n_threads));
+      },
+      "data"_a, "g"_a, "h"_a, "limits"_a, "shrinkage"_a, "n_threads"_a, NoGil());
+
   nb::class_<PairTreeGrower>(m, "PairTreeGrower")
       .def(nb::init<const BinnedData&, const Posterior&, const GrowLimits&>(), "data"_a,
            "posterior"_a, "limits"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def(
           "grow",
-          [](PairTreeGrower& g, bool vector_leaf, double shrinkage, int n_threads) {
+          [](PairTreeGrower& g, bool vector_leaf, double shrinkage, int n_threads,
+             const GrowLimits* limits) {
             return g.grow(vector_leaf ? LeafKind::vector : LeafKind::pair, shrinkage,
-                          team_of(n_threads));
+                          team_of(n_threads), limits);
           },
-          "vector_leaf"_a, "shrinkage"_a, "n_threads"_a, NoGil());
+          "vector_leaf"_a, "shrinkage"_a, "n_threads"_a, "limits"_a.none() = nb::none(), NoGil());
 
   m.def(
       "find_covers",

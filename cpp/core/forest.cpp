@@ -213,6 +213,15 @@ int Forest::depth_from(const ForestArrays& a, std::size_t t) const {
   return deepest;
 }
 
+template <bool kMissing, bool kSets>
+inline std::uint32_t Forest::next(std::uint32_t at, double value) const {
+  const Node& node = nodes_[at];
+  bool right = value > node.threshold;
+  if constexpr (kMissing) right = std::isnan(value) ? !missing_left_[at] : right;
+  if constexpr (kSets) right = set_[at] == kNoSet ? right : !in_set(at, value);
+  return node.left + right;
+}
+
 // Several walks side by side keep the processor busy while each waits for its next node. Their
 // places are kept in registers, hence the copy at the end.
 template <bool kMissing, bool kSets>
@@ -224,12 +233,7 @@ void Forest::descend(const TreeAt& tree, const double* group, std::uint32_t* out
   for (int step = 0; step < tree.depth; ++step) {
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < kAbreast; ++i) {
-      const Node& node = nodes[at[i]];
-      const double value = group[node.place + i];
-      bool right = value > node.threshold;
-      if constexpr (kMissing) right = std::isnan(value) ? !missing_left_[at[i]] : right;
-      if constexpr (kSets) right = set_[at[i]] == kNoSet ? right : !in_set(at[i], value);
-      at[i] = node.left + right;
+      at[i] = next<kMissing, kSets>(at[i], group[nodes[at[i]].place + i]);
     }
   }
 #pragma GCC unroll 8
@@ -246,8 +250,49 @@ void Forest::descend(const TreeAt& tree, const Rows& rows, std::size_t first,
   }
 }
 
+template <bool kMissing, bool kSets>
+void Forest::descend_trees(const TreeAt* trees, std::size_t n, const double* row,
+                           std::uint32_t* out) const {
+  const Node* nodes = nodes_.data();
+  std::uint32_t at[kAbreast];
+  int depth = 0;
+  for (std::size_t i = 0; i < kAbreast; ++i) {
+    at[i] = trees[std::min(i, n - 1)].root;
+    depth = std::max(depth, trees[std::min(i, n - 1)].depth);
+  }
+  for (int step = 0; step < depth; ++step) {
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kAbreast; ++i)
+      at[i] = next<kMissing, kSets>(at[i], row[nodes[at[i]].place]);
+  }
+  for (std::size_t i = 0; i < n; ++i) out[i] = at[i];
+}
+
+void Forest::descend_trees(const TreeAt* trees, std::size_t n, const Rows& rows, std::size_t i,
+                           std::uint32_t* at) const {
+  const double* row = rows.values.data() + i / kAbreast * kAbreast * rows.width + i % kAbreast;
+  if (coded_.empty()) {
+    rows.missing ? descend_trees<true, false>(trees, n, row, at)
+                 : descend_trees<false, false>(trees, n, row, at);
+  } else {
+    rows.missing ? descend_trees<true, true>(trees, n, row, at)
+                 : descend_trees<false, true>(trees, n, row, at);
+  }
+}
+
 template <class Visit>
 void Forest::walk(const Rows& rows, std::size_t first, std::size_t last, Visit visit) const {
+  if (rows.n < kAbreast / 2) {
+    for (std::size_t i = 0; i < rows.n; ++i) {
+      for (std::size_t t = first; t < last; t += kAbreast) {
+        const std::size_t n = std::min<std::size_t>(kAbreast, last - t);
+        std::uint32_t at[kAbreast];
+        descend_trees(&trees_[t], n, rows, i, at);
+        for (std::size_t j = 0; j < n; ++j) visit(t + j, i, std::size_t{1}, &at[j]);
+      }
+    }
+    return;
+  }
   for (std::size_t t = first; t < last; ++t) {
     for (std::size_t b = 0; b < rows.n; b += kAbreast) {
       std::uint32_t at[kAbreast];

@@ -76,6 +76,7 @@ class LaneEvaluator {
   }
 
   void search(Node& node, const Row*, const Team& team, int /*slot*/) {
+    limits_.interactions.restrict_to(node.path, data_.feature_of, node.state.active);
     if (data_.sparse) std::erase_if(node.state.active, [&](int f) { return hopeless(node, f); });
     const auto& active = node.state.active;
     std::vector<Cut> cuts(active.size());

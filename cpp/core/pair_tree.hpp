@@ -24,7 +24,8 @@ class PairTreeGrower {
   PairTreeGrower(const PairTreeGrower&) = delete;
   PairTreeGrower& operator=(const PairTreeGrower&) = delete;
 
-  Tree grow(LeafKind leaf, double shrinkage, const Team& team);
+  // Within other limits than the fit's, where they are given for this tree.
+  Tree grow(LeafKind leaf, double shrinkage, const Team& team, const GrowLimits* limits = nullptr);
 
  private:
   struct Buffers;

@@ -280,7 +280,8 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
         return self.model_.scores(matrix, threads)
 
     def _ready(self, X: ArrayLike) -> tuple[Matrix, int]:
-        check_is_fitted(self)
+        if "model_" not in vars(self):  # looking for it elsewhere takes longer than one row
+            check_is_fitted(self)
         matrix = _input.matrix(self, X, reset=False)
         return matrix, n_threads(self.n_jobs, len(matrix) * self.model_.n_trees)
 

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._described import Names, Reader, node_columns, tree_text
 from ._errors import InvalidParameterError
-from ._input import Matrix
 from ._model import Model, Scores
+from ._sparse import Matrix
 
 
 class NoForestError(InvalidParameterError, AttributeError):
@@ -54,6 +54,7 @@ class Explained:
         Its values have the shape (n_rows, n_features, n_classes): choose a class, as in
         ``shap.plots.beeswarm(explanation[:, :, k])``.
         """
+        forest = self._forest("explanation")
         try:
             from shap import Explanation  # noqa: PLC0415 - optional
         except ImportError:
@@ -61,8 +62,8 @@ class Explained:
                 "explanation(X) needs the package shap: install it. shap_values(X) and shap_start_ "
                 "are the same numbers without it."
             ) from None
-        values = self.shap_values(X)
-        matrix, _ = self._ready(X)
+        matrix, threads = self._ready(X)
+        values = forest.shapley_values(matrix, threads)
         return Explanation(
             values=values,
             base_values=np.tile(self.shap_start_, (len(values), 1)),

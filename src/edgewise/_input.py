@@ -26,6 +26,8 @@ Labels = NDArray[np.int32]
 Weights = NDArray[np.float64]
 Relevant = NDArray[np.bool_]
 
+_PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
+LARGEST_UNIT = 500  # of weights, as the exponent of two
 _READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 
 
@@ -51,11 +53,14 @@ class Rows(NamedTuple):
     soft: Weights | None = None  # (n, n_classes): probabilities of the label, until `expanded`
     copies: float = 1.0  # rows for each row that was given, by `expanded`
     groups: tuple[Group, ...] = ()
+    weight_unit: float = 1.0  # what a weight of one is in the user's weights
 
     def take(self, which: NDArray[Any]) -> "Rows":
         """Some rows; groups, which depend on all rows, are not taken over."""
         parts = (None if part is None else part[which] for part in self[:6])
-        return Rows(*parts)._replace(copies=self.copies)  # type: ignore[arg-type]
+        return Rows(*parts)._replace(  # type: ignore[arg-type]
+            copies=self.copies, weight_unit=self.weight_unit
+        )
 
     @property
     def n_given(self) -> int:
@@ -74,13 +79,13 @@ class Rows(NamedTuple):
         times = self.soft[row, code]
         weights = times if self.weights is None else self.weights[row] * times
         once = len(row) == len(self.codes)  # every row has one label
-        rows = self if once else self.take(row)
-        return rows._replace(
-            codes=code.astype(np.int32),
-            weights=None if once and (weights == 1.0).all() else _scaled(weights),
-            soft=None,
-            copies=len(row) / len(self.codes),
+        rows = (self if once else self.take(row))._replace(
+            codes=code.astype(np.int32), soft=None, copies=len(row) / len(self.codes)
         )
+        if once and (weights == 1.0).all():
+            return rows._replace(weights=None)
+        weights, unit = _scaled(weights)
+        return rows._replace(weights=weights, weight_unit=self.weight_unit * unit)
 
     def signs(self, n_classes: int) -> NDArray[np.int8]:
         """y_il = +1 if row i has label l, else -1: (n, n_classes)"""
@@ -127,6 +132,7 @@ class Labelled(NamedTuple):
     y: Any  # (n) labels, (n, n_labels) booleans, or soft labels
     weights: Weights | None
     costs: Weights | None = None
+    weight_unit: float = 1.0
 
     def with_costs(self, costs: Any) -> "Labelled":
         return self._replace(costs=row_costs(costs, len(self.X)))
@@ -136,22 +142,31 @@ class Labelled(NamedTuple):
         if self.weights is None or self.weights.all():
             return self
         present = self.weights > 0
-        return Labelled(*(None if part is None else part[present] for part in self))  # type: ignore[arg-type]
+        return Labelled(*(_taken(part, present) for part in self))
 
     def encoded(self, classes: NDArray[Any], name: str) -> Rows:
         if isinstance(self.y, SoftLabels):
             soft = self.y.among(classes, name)
             likeliest = soft.argmax(axis=1).astype(np.int32)
-            return Rows(self.X, likeliest, self.weights, None, self.costs, soft)
+            rows = Rows(self.X, likeliest, self.weights, None, self.costs, soft)
+            return rows._replace(weight_unit=self.weight_unit)
         if self.y.ndim == 1:
-            return Rows(self.X, encode(classes, self.y, name), self.weights, None, self.costs)
+            codes = encode(classes, self.y, name)
+            rows = Rows(self.X, codes, self.weights, None, self.costs)
+            return rows._replace(weight_unit=self.weight_unit)
         if self.y.shape[1] != len(classes):
             raise InvalidDataError(
                 f"{name} must have one column for each of the {len(classes)} labels. Got "
                 f"{self.y.shape[1]} columns."
             )
         nothing = np.zeros(len(self.y), dtype=np.int32)
-        return Rows(self.X, nothing, self.weights, self.y, self.costs)
+        rows = Rows(self.X, nothing, self.weights, self.y, self.costs)
+        return rows._replace(weight_unit=self.weight_unit)
+
+
+def _taken(part: Any, which: NDArray[Any]) -> Any:
+    """Rows of what has a row for each example; what has none stays as it is."""
+    return part if part is None or isinstance(part, float) else part[which]
 
 
 def labelled(
@@ -184,7 +199,8 @@ def labelled(
         )
     if isinstance(y, SoftLabels):
         y, class_weight = y.weighted(class_weight), None
-    return Labelled(X, y, weights(given[2], X, y, class_weight, names[2]))
+    w, unit = weights(given[2], X, y, class_weight, names[2])
+    return Labelled(X, y, w, weight_unit=unit)
 
 
 def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False) -> Matrix:
@@ -193,6 +209,8 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
     With `learn`, which a fit wants, the estimator is told which columns are categories (its
     `is_categorical_`) and what values those have that are not numbers (`categories_`, by column).
     """
+    if not learn and _is_plain(estimator, X):
+        return X  # type: ignore[no-any-return]
     if sparse.issparse(X):
         return _of_sparse(estimator, X, reset=reset, learn=learn)
     if _frames.is_frame(X):
@@ -228,6 +246,24 @@ def _of_sparse(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) ->
             "data frame. Got a sparse matrix."
         )
     return SparseRows.of(checked)
+
+
+def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
+    """Whether X is rows to predict for as they should be, of which scikit-learn would say nothing.
+
+    Its own checks take longer than the prediction of a row.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype in _PLAIN
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == getattr(estimator, "n_features_in_", 0) > 0
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and not hasattr(estimator, "feature_names_in_")
+        and not _tables(estimator)
+    )
 
 
 def _declare(estimator: BaseEstimator, *, reset: bool) -> None:
@@ -475,10 +511,10 @@ def encode(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
 
 def weights(
     sample_weight: ArrayLike | None, X: Matrix, y: Any, class_weight: Any, name: str
-) -> Weights | None:
-    """One positive or zero weight per row, or None where all rows weigh the same."""
+) -> tuple[Weights | None, float]:
+    """One positive or zero weight per row, and its unit; None where all rows weigh one."""
     if sample_weight is None and class_weight is None:
-        return None
+        return None, 1.0
     w = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if class_weight is not None:
         w = w * compute_sample_weight(class_weight, y)
@@ -494,9 +530,14 @@ def weights(
     return _scaled(w)
 
 
-def _scaled(w: Weights) -> Weights:
-    """By a power of two, so that nothing is rounded; only ratios of weights matter."""
-    return np.ascontiguousarray(np.ldexp(w, -np.frexp(w.max())[1]), dtype=np.float64)
+def _scaled(w: Weights) -> tuple[Weights, float]:
+    """Weights divided by a power of two, so that nothing is rounded, and that power.
+
+    Gains stay finite whatever the weights.
+    """
+    exponent = int(np.frexp(w.max())[1])
+    scaled = np.ascontiguousarray(np.ldexp(w, -exponent), dtype=np.float64)
+    return scaled, math.ldexp(1.0, max(-LARGEST_UNIT, min(exponent, LARGEST_UNIT)))
 
 
 def need_same_kind(y: NDArray[Any], *, multi_label: bool) -> None:

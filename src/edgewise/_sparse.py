@@ -76,6 +76,11 @@ def column_of(X: Matrix, j: int) -> NDArray[np.float64]:
     return X.column(j) if isinstance(X, SparseRows) else X[:, j].astype(np.float64)
 
 
+def dense(X: Matrix) -> NDArray[Any]:
+    """With all its zeros."""
+    return np.asarray(X.scipy().toarray()) if isinstance(X, SparseRows) else X
+
+
 def for_others(X: Matrix) -> Any:
     """As classifiers of other libraries want it."""
     return X.scipy() if isinstance(X, SparseRows) else X

@@ -40,10 +40,10 @@ from ._input import Rows, Weights
 from ._model import Model, ModelBuilder
 from ._model_check import check_types, need
 from ._progress import Progress
+from ._sampling import seed_of
 from ._saved import Saved
 from ._sparse import Matrix
 from ._threads import n_threads
-from ._vote_grower import seed_of
 
 _OWN_TYPES: dict[str, np.dtype[Any]] = {"frozen": np.dtype("u1"), "right": np.dtype("f8")}
 

@@ -43,8 +43,9 @@ from ._input import Rows, Weights, columns_of
 from ._loop import Builder, boost
 from ._mh_bases import check_base
 from ._model import Scores
+from ._sampling import seed_of
 from ._sparse import Matrix, for_others
-from ._vote_grower import VoteGrower, seed_of
+from ._vote_grower import VoteGrower
 from ._voting import DOC, VotingBooster, at_most
 
 FAULTLESS = "a base classifier makes no errors"
@@ -226,6 +227,8 @@ class SAMMEClassifier(VotingBooster):
         max_leaf_nodes: int | Literal["auto"] | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
+        min_gain: float = 0.0,
+        interaction_cst: Any = None,
         max_features: int | float | None = None,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -247,6 +250,8 @@ class SAMMEClassifier(VotingBooster):
         self.max_leaf_nodes: Any = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.interaction_cst = interaction_cst
         self.max_features = max_features
         self.max_bins = max_bins
         self.categorical_features = categorical_features
@@ -274,7 +279,7 @@ class SAMMEClassifier(VotingBooster):
     def _engine(self, rows: Rows, start: Scores) -> SAMMEEngine | MemberEngine:
         if isinstance(self.base, str):
             return SAMMEEngine(rows, len(start), self._grower(rows, len(start)))
-        check_base(self.base, self.is_categorical_, type(self).__name__)
+        check_base(self.base, self)
         return MemberEngine(rows, len(start), self.base, self.random_state)
 
     def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:

@@ -4,6 +4,7 @@ import ctypes
 import re
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import onnxruntime
@@ -357,3 +358,10 @@ def test_classifiers_of_other_libraries_are_refused(export):
 def test_a_branching_program_is_no_sum_of_trees(export):
     with pytest.raises(ModelFormatError, match="cannot express MartiBoostClassifier"):
         export(fitted("martiboost"))
+
+
+@pytest.mark.parametrize(("export", "library"), [(to_onnx, "onnx"), (to_treelite, "treelite")])
+def test_a_missing_library_is_named_with_its_extra(export, library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ModuleNotFoundError, match=rf"needs {library}: pip install 'edgewise\[exp"):
+        export(fitted("mart"))

@@ -2,7 +2,8 @@
 
 A folder (``--data-dir`` or the environment variable EDGEWISE_DATA) holds NAME.npz with X_train,
 y_train, X_test and y_test, labels 0..K-1; some also X and y, all rows in their own order. `NAME@n`
-takes the first n of those for training and the rest for the test, `NAME~` exchanges the two parts.
+takes the first n of those for training and the rest for the test, `NAME@-n` the last n; `NAME~`
+exchanges the two parts.
 """
 
 import hashlib
@@ -88,7 +89,7 @@ def load(name: str, *, folder: str | None = None, network: bool = True) -> Split
 
 
 def _parts(name: str) -> tuple[str, int | None]:
-    match = re.fullmatch(r"(.+)@(\d+)", name)
+    match = re.fullmatch(r"(.+)@(-?\d+)", name)
     return (match[1], int(match[2])) if match else (name, None)
 
 
@@ -119,11 +120,16 @@ def original(name: str, folder: str | None = None) -> Split:
 
 
 def first_rows(name: str, n: int, folder: str | None = None) -> Split:
-    """The first n of all rows, and the rest; for a file that keeps them in their own order."""
+    """The first n of all rows (the last -n), and the rest; of a file with all in their order."""
     arrays = _arrays(name, folder, ("X", "y"))
-    X, y = _features(arrays["X"]), arrays["y"].astype(np.int64)
-    if n >= len(y):
-        raise DataSetMissingError(f"data set '{name}@{n}': {name}.npz has only {len(y)} rows")
+    return _parted(name, _features(arrays["X"]), arrays["y"].astype(np.int64), n)
+
+
+def _parted(name: str, X: NDArray[np.float32], y: NDArray[np.int64], n: int) -> Split:
+    if not 0 < abs(n) < len(y):
+        raise DataSetMissingError(f"data set '{name}@{n}': there are only {len(y)} rows")
+    if n < 0:
+        return Split(X[n:], y[n:], X[:n], y[:n])
     return Split(X[:n], y[:n], X[n:], y[n:])
 
 
@@ -188,8 +194,7 @@ def _from_openml(name: str, n: int | None) -> Split:
         raise DataSetMissingError(
             f"data set {name!r}: OpenML's copy is not in the order of the original split"
         )
-    cut = source.n_train if n is None else n
-    return Split(X[:cut], y[:cut], X[cut:], y[cut:])
+    return _parted(name, X, y, source.n_train if n is None else n)
 
 
 def carried(name: str, seed: int = 0) -> Split:

@@ -8,6 +8,7 @@ from . import (
     abc_search,
     abc_summary,
     adaboost_dynamics,
+    differences,
     softmax_curves,
     softmax_synthetic,
     softmax_tables,
@@ -30,6 +31,7 @@ _ALL = [
     adaboost_dynamics.EXPERIMENT,
     truth_tables.EXPERIMENT,
     vote_mass.EXPERIMENT,
+    differences.EXPERIMENT,
 ]
 EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
 

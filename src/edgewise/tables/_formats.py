@@ -38,12 +38,12 @@ def read_arff(path: Path) -> Any:
     return pa.table(columns)
 
 
-def read_svmlight(path: Path, n_features: int | None) -> tuple[Any, Any]:
-    """X (sparse) and labels; labels that are whole numbers become integers."""
+def read_svmlight(path: Path) -> tuple[Any, Any]:
+    """X (sparse), with a column for number 0, and labels; whole numbers become integers."""
     from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - slow to load
 
     try:
-        X, y = load_svmlight_file(str(path), n_features=n_features)
+        X, y = load_svmlight_file(str(path), zero_based=True)
     except (ValueError, OSError) as error:
         raise InvalidDataError(f"{path} cannot be read as svmlight: {_first_line(error)}") from None
     if len(y) == 0:

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 from sklearn.datasets import dump_svmlight_file, load_wine
-from support_cli import PLAIN, cars, done, done_json, refused, run, write_csv
+from support_cli import PLAIN, cars, done, done_json, refused, run, small_disk, write_csv
 
 from edgewise.cli import _report
 from edgewise.cli.compare import _Bar
@@ -277,6 +277,16 @@ def test_wrong_usage(words):
     result = run("compare", "iris", *words)
     assert result.exit_code == 2
     assert words[0] in result.stderr
+
+
+def test_a_full_disk(tmp_path):
+    words = ("compare", "iris", "--methods", "mart", *QUICK)
+    with small_disk(1000):
+        assert refused(*words).endswith(".npy: File too large")
+    folder = tmp_path / "edgewise-runs/iris"
+    assert sorted(os.listdir(folder)) == ["answers", "results.jsonl"]
+    assert os.listdir(folder / "answers") == []
+    done(*words)
 
 
 def test_an_output_folder_that_is_a_file(tmp_path):

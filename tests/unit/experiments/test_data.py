@@ -27,6 +27,9 @@ def test_original_split_first_rows_and_parts_exchanged(folder):
     assert (split.X_train.dtype, split.y_train.dtype) == (np.float32, np.int64)
     assert (len(split.y_train), len(split.y_test)) == (7, 3)
     assert len(_data.load("letter@4", folder=folder).y_train) == 4
+    last = _data.load("letter@-4", folder=folder)
+    assert (last.X_train[:, 0] == [12, 14, 16, 18]).all()
+    assert (last.X_test[:, 0] == [0, 2, 4, 6, 8, 10]).all()
     turned = _data.load("letter~", folder=folder)
     assert (turned.X_train == split.X_test).all()
     with pytest.raises(DataSetMissingError, match="only 10 rows"):

@@ -15,6 +15,7 @@ from edgewise.experiments import (
     abc_poker,
     abc_summary,
     adaboost_dynamics,
+    differences,
     softmax_curves,
     softmax_synthetic,
     softmax_tables,
@@ -329,6 +330,40 @@ def test_vote_mass_holds_and_a_broken_bound_does_not():
     assert len(stump.outcome["edge"]) == len(stump.outcome["rounds"]) > 10
     held["wine/stump"] = replace(stump, outcome=stump.outcome | {"best_mass": [0.4]})
     assert verdict_of(mass.findings("small", held), "wine, stump: the best votes") == "fails"
+
+
+def guess_outcome(splice=1.0, sign=20.0, subsets=(2400, 2450, 2500, 2550, 2600)):
+    def outcome(cell):
+        kind, which = cell.name.split("/")
+        if kind == "flipped":
+            rates = _geist.TABLE_3["splice"][which]
+            counts = [round(splice * rate * 21.75) for rate in rates]
+            return {"errors": dict(zip(("10", "100", "1000"), counts, strict=True)),
+                    "test_rows": 2175}  # fmt: skip
+        if kind == "signs":
+            return {"score": 3.0, "sign": sign}
+        return {"errors": subsets[cell.seed]}
+
+    return outcome
+
+
+@pytest.mark.parametrize(
+    ("changes", "bad"),
+    [
+        ({}, 0),
+        ({"splice": 0.6}, 0),  # fewer errors: no agreement, but not worse
+        ({"splice": 1.5}, 9),
+        ({"sign": 4.0}, 2),
+        ({"subsets": (2800, 2810, 2805, 2820, 2790)}, 1),
+    ],
+)
+def test_guesses_are_judged(changes, bad):
+    guesses = differences.EXPERIMENT
+    found = guesses.findings("paper", records(guesses, guess_outcome(**changes)))
+    assert len(found) == 9 + 2 + 1
+    assert sum(f.verdict in ("more errors", "fails") for f in found) == bad
+    if not changes:
+        assert {f.verdict for f in found} == {"agrees", "holds"}
 
 
 def test_noisy_labels_are_a_permutation_of_a_fifth():

@@ -31,13 +31,15 @@ def methods_chart(results: Sequence[MethodResult]) -> Chart:
     of_fold = hint(("method", "method"), ("fold", "fold"), ("error", "error"), error=".2%")
     tick = {"type": "tick", "color": SOFT, "opacity": 0.6, "thickness": 1.5}
     layers: list[Spec] = [
-        {"data": {"values": folds}, "mark": tick, "encoding": {"x": x, "y": y, "tooltip": of_fold}},
         {"mark": {"type": "rule", "strokeWidth": 2.5, "color": BLUE}, "encoding": ends},
         {
             "mark": {"type": "point", "size": 100, "stroke": CARD},
             "encoding": {"x": x, "y": y, "tooltip": of_method},
         },
     ]
+    if folds:
+        ticks = {"x": x, "y": y, "tooltip": of_fold}
+        layers.insert(0, {"data": {"values": folds}, "mark": tick, "encoding": ticks})
     values = [_row(r) for r in results]
     height = max(28 * len(results), min(300, 46 * len(results)))
     spec = {"height": height, "data": {"values": values}, "layer": layers}
@@ -71,15 +73,15 @@ def time_chart(results: Sequence[MethodResult]) -> Chart | None:
         error=".2%",
         seconds=".3",
     )
+    values = _placed(timed)
+    sides = {row["side"] for row in values}  # a layer without rows has no place on the axes
+    labels = [_labels(side, dy) for side, dy in (("above", -11), ("below", 13)) if side in sides]
+    points = {"mark": {"type": "point", "size": 80}, "encoding": {"tooltip": tooltip}}
     spec = {
         "height": 300,
-        "data": {"values": _placed(timed)},
+        "data": {"values": values},
         "encoding": {"x": seconds, "y": error},
-        "layer": [
-            {"mark": {"type": "point", "size": 80}, "encoding": {"tooltip": tooltip}},
-            _labels("above", -11),
-            _labels("below", 13),
-        ],
+        "layer": [points, *labels],
     }
     words = "Scatter plot: error of each method against the time of a fit."
     return Chart(spec, words, "Error and time")
