@@ -263,6 +263,7 @@ void BinnedData::lay_out_rows(const Team& team) {
   const bool few = unusual < kFewEntries * static_cast<double>(n_rows) * n_blocks;
   blocks = cut_into_blocks(*this, few ? kMostPlaces : kBlockPlaces);
   team.each(blocks.size(), [&](std::size_t b, int) { list_entries(*this, blocks[b]); });
+  n_per_row_ = unusual / static_cast<double>(n_rows);
   if (n_features < kWide) return;
   for (std::uint32_t f = 0; f < static_cast<std::uint32_t>(n_features); ++f)
     column_at.resize(offset[f + 1], f);

@@ -112,6 +112,10 @@ struct BinnedData {
   Code code(Row row, int f) const { return column(f).code(row); }
   bool has_lists() const { return has_lists_; }
   const std::vector<Code>& all_codes() const { return all_codes_; }  // of columns that list no rows
+  // Whether it is less work to take n rows out of a histogram than to subtract their own.
+  bool pays_to_remove(std::size_t n) const {
+    return !column_at.empty() && 4.0 * static_cast<double>(n) * n_per_row_ < n_places();
+  }
   // The categories in some bins of a categorical column, ascending.
   std::vector<double> categories_in(int f, const BinSet& bins) const;
   std::size_t bytes() const;
@@ -130,6 +134,7 @@ struct BinnedData {
   void find_usual(const Team& team);
   void lay_out_rows(const Team& team);
 
+  double n_per_row_ = 0.0;              // sparse: entries of a row
   bool has_lists_ = false;              // whether some column lists rows
   std::vector<std::size_t> n_unusual_;  // (n_features): rows not in the usual bin
   std::vector<Column> columns_;         // (n_features)

@@ -42,6 +42,14 @@ struct Matrix {
   // Copies rows [begin, end) of columns [first, last) to `out`, column after column, as doubles.
   void columns(std::size_t begin, std::size_t end, std::size_t first, std::size_t last,
                double* out) const {
+    if (is_sparse()) {
+      const std::size_t n = end - begin;
+      std::fill_n(out, (last - first) * n, 0.0);
+      entries(begin, end, [&](std::size_t i, std::size_t f, double value) {
+        if (f >= first && f < last) out[(f - first) * n + (i - begin)] = value;
+      });
+      return;
+    }
     visit([&](const auto* x) {
       const std::size_t n = end - begin;
       for (std::size_t i = begin; i < end; ++i) {

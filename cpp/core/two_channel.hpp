@@ -142,13 +142,21 @@ class TwoChannelEvaluator {
     if (small->n_rows() > large->n_rows()) std::swap(small, large);
     small->state.active = parent.state.active;
     large->state.active = std::move(parent.state.active);
+    const bool remove = !parent.state.histogram.empty() && data_.pays_to_remove(small->n_rows());
+    if (remove)
+      drop_hopeless(data_, rows + small->begin, small->n_rows(), limits_.min_samples_leaf,
+                    small->state.active);
     build(*small, rows, team);
     if (parent.state.histogram.empty()) return build(*large, rows, team);  // was not kept
     large->state.histogram = std::move(parent.state.histogram);
-    each_range(data_, large->state.active, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t b = begin; b < end; ++b)
-        large->state.histogram[b] -= small->state.histogram[b];
-    });
+    if (remove) {
+      remove_rows(rows, *small, *large);
+    } else {
+      each_range(data_, large->state.active, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t b = begin; b < end; ++b)
+          large->state.histogram[b] -= small->state.histogram[b];
+      });
+    }
     large->state.total = difference(parent.state.total, small->state.total);
   }
 
@@ -222,11 +230,16 @@ class TwoChannelEvaluator {
 
   // Sums rows [begin, end) of the row array into a histogram; returns their total.
   Bin sum(const Row* rows, std::size_t begin, std::size_t end, std::vector<Bin>& histogram) const {
-    constexpr std::size_t kAtOnce = 1024;
-    Packed stats[kAtOnce];
+    constexpr std::size_t kAtOnce = 1024, kManyAtOnce = 65536;
+    // Where a row has next to nothing in a block, many rows must pass before the next block is
+    // worth loading.
+    const std::size_t at_once = data_.column_at.empty() ? kAtOnce : kManyAtOnce;
+    Packed few[kAtOnce];
+    std::vector<Packed> many(at_once > kAtOnce ? std::min(at_once, end - begin) : 0);
+    Packed* stats = many.empty() ? few : many.data();
     Bin total{};
-    for (std::size_t b = begin; b < end; b += kAtOnce) {
-      const std::size_t n = std::min(kAtOnce, end - b);
+    for (std::size_t b = begin; b < end; b += at_once) {
+      const std::size_t n = std::min(at_once, end - b);
       for (std::size_t i = 0; i < n; ++i) {
         stats[i] = s_.stats[rows[b + i]];
         total += Bin::row(stats[i]);
@@ -236,7 +249,31 @@ class TwoChannelEvaluator {
     return total;
   }
 
+  // Wide sparse data: a few rows are taken out of their parent's histogram one by one.
+  void remove_rows(const Row* rows, const Node& small, Node& large) const {
+    Bin* histogram = large.state.histogram.data();
+    auto usual = [&](std::size_t f) { return data_.offset[f] + data_.usual[f]; };
+    for (const int f : large.state.active)
+      histogram[usual(static_cast<std::size_t>(f))] -= small.state.total;
+    for (const Block& block : data_.blocks) {
+      for (std::size_t i = small.begin; i < small.end; ++i) {
+        const Bin v = Bin::row(s_.stats[rows[i]]);
+        for (auto e = block.start[rows[i]]; e < block.start[rows[i] + 1]; ++e) {
+          const std::uint32_t place = block.base + block.entries[e];
+          histogram[place] -= v;
+          histogram[usual(data_.column_at[place])] += v;
+        }
+      }
+    }
+  }
+
   void build(Node& node, const Row* rows, const Team& team) {
+    if (node.state.active.empty()) {
+      node.state.total = {};
+      for (std::size_t i = node.begin; i < node.end; ++i)
+        node.state.total += Bin::row(s_.stats[rows[i]]);
+      return;
+    }
     node.state.histogram = pool_.zeroed(node.state.active);
     if (team.size() == 1 || node.n_rows() < kParallelRows) {
       node.state.total = sum(rows, node.begin, node.end, node.state.histogram);
