@@ -118,7 +118,7 @@ def encode(value: Any, what: str, depth: int = DEEPEST - 8) -> Any:
 def _encode_collection(value: Any, what: str, depth: int) -> Any:
     if isinstance(value, list):
         return [encode(item, what, depth) for item in value]
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | range):
         return {"tuple": [encode(item, what, depth) for item in value]}
     if isinstance(value, Set):
         items = [encode(item, what, depth) for item in value]

@@ -211,6 +211,9 @@ PLAIN = {
     "categorical_features": np.array([True, False, False, False]),
     "random_state": 7,
     "scoring": "roc_auc_ovr",
+    "interaction_cst": [{0, 1}, {2, 3}],
+    "monotonic_cst": {0: {0: 1, (1, 2): -1}},
+    "time_limit": 1e6,
 }
 
 
@@ -219,7 +222,7 @@ def test_plain_parameters_keep_their_value(name, tmp_path):
     X, y = table(0, levels=4)
     model = edgewise.MARTClassifier(n_estimators=2, **{name: PLAIN[name]}).fit(X, y)
     loaded = reloaded(model, tmp_path)
-    assert type(getattr(loaded, name)) in (dict, float, int, np.ndarray, str)
+    assert type(getattr(loaded, name)) in (dict, float, int, list, np.ndarray, str)
     np.testing.assert_equal(getattr(loaded, name), PLAIN[name])
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
