@@ -15,6 +15,7 @@ from typing import Any
 from . import (
     bench_accuracy,
     bench_categories,
+    bench_dask,
     bench_dynamics,
     bench_geist,
     bench_growth,
@@ -46,6 +47,7 @@ BENCHES: dict[str, ModuleType] = {
         bench_votes,
         bench_truth_table,
         bench_categories,
+        bench_dask,
         bench_sparse,
         bench_monotone,
     )

@@ -96,6 +96,7 @@ std::vector<Grouped> groups_of(const std::vector<Grouped*>& grouped, std::size_t
 void bind_data(nb::module_& m);
 void bind_explain(nb::module_& m);
 void bind_votes(nb::module_& m);
+void bind_blocks(nb::module_& m);
 void bind_lab(nb::module_& m);
 void bind_planted_bugs(nb::module_& m);  // only in builds with a sanitizer
 

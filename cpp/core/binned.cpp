@@ -140,13 +140,26 @@ BinnedData::BinnedData(const Matrix& x, Cuts fitted, std::vector<Grouped> groupe
   encode(cuts, x, all_codes_.data(), team);
   for (std::size_t f = 0; f < columns_.size(); ++f) columns_[f].all = &all_codes_[f * n_rows];
   take_groups();
+  find_usual(team);
+  lay_out_rows(team);
+}
+
+BinnedData::BinnedData(std::vector<Code> bins, std::size_t n, std::size_t d, Cuts fitted,
+                       const Team& team)
+    : BinnedData(n, d, std::move(fitted), {}) {
+  all_codes_ = std::move(bins);
+  for (std::size_t f = 0; f < d; ++f) columns_[f].all = &all_codes_[f * n_rows];
+  find_usual(team);
+  lay_out_rows(team);
+}
+
+void BinnedData::find_usual(const Team& team) {
   team.each(columns_.size(), [&](std::size_t f, int) {
     Counts counts;
     counts.add(columns_[f].all, n_rows);
     columns_[f].usual = usual[f] = counts.usual();
     n_unusual_[f] = n_rows - counts.of_bin[usual[f]];
   });
-  lay_out_rows(team);
 }
 
 // The bins of a sparse matrix's entries, and of zero in every column.

@@ -97,6 +97,10 @@ struct BinnedData {
   BinnedData(const Matrix& x, Cuts cuts, std::vector<Grouped> grouped, const Team& team);
   BinnedData(const Transposed& x, Cuts cuts, std::vector<Grouped> grouped, const Team& team);
 
+  // From the bins themselves, (n_features, n_rows).
+  BinnedData(std::vector<Code> columns, std::size_t n_rows, std::size_t n_features, Cuts cuts,
+             const Team& team);
+
   std::uint32_t n_places() const { return offset.back(); }
   int n_value_bins(int f) const { return cuts.n_value_bins(static_cast<std::size_t>(f)); }
   bool is_categorical(int f) const { return cuts.categorical[static_cast<std::size_t>(f)]; }
@@ -107,6 +111,7 @@ struct BinnedData {
   const Column& column(int f) const { return columns_[static_cast<std::size_t>(f)]; }
   Code code(Row row, int f) const { return column(f).code(row); }
   bool has_lists() const { return has_lists_; }
+  const std::vector<Code>& all_codes() const { return all_codes_; }  // of columns that list no rows
   // Whether it is less work to take n rows out of a histogram than to subtract their own.
   bool pays_to_remove(std::size_t n) const {
     return !column_at.empty() && 4.0 * static_cast<double>(n) * n_per_row_ < n_places();
@@ -126,6 +131,7 @@ struct BinnedData {
   void make_room(const Transposed& x, const Encoded& encoded);
   void fill(const Transposed& x, const Encoded& encoded, std::size_t f);
   void take_groups();
+  void find_usual(const Team& team);
   void lay_out_rows(const Team& team);
 
   double n_per_row_ = 0.0;              // sparse: entries of a row

@@ -2,45 +2,15 @@
 
 #include <algorithm>
 
-#include "clones.hpp"
 #include "criteria/least_squares.hpp"
 #include "criteria/newton.hpp"
+#include "derivatives.hpp"
 #include "fixed_point.hpp"
 #include "two_channel.hpp"
 
 namespace edgewise {
 
 namespace {
-
-struct Derivatives {
-  double g = 0.0, h = 0.0;
-};
-
-// First and second derivatives of the loss along e_k from the residuals r of class k, weighted; h
-// is p (1 - p), which is |r| (1 - |r|) whether or not k is the true class.
-EDGEWISE_CLONES void derive_alone(const double* r, const double* weights, std::size_t n, double* g,
-                                  double* h) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const double w = weights ? weights[i] : 1.0;
-    const double size = std::abs(r[i]);
-    g[i] = w * r[i];
-    h[i] = w * (size * (1.0 - size));
-  }
-}
-
-// The same along e_k - e_b from the residuals of k and of the base class b. A residual is positive
-// only for the true class, so p = 1 - r there and p = -r elsewhere.
-EDGEWISE_CLONES void derive_against(const double* r, const double* base, const double* weights,
-                                    std::size_t n, double* g, double* h) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const double w = weights ? weights[i] : 1.0;
-    const double a = std::abs(r[i]), b = std::abs(base[i]);
-    const double p = r[i] > 0.0 ? 1.0 - a : a;
-    const double p_base = base[i] > 0.0 ? 1.0 - b : b;
-    g[i] = w * (r[i] - base[i]);
-    h[i] = w * (a * (1.0 - a) + b * (1.0 - b) + 2.0 * p * p_base);
-  }
-}
 
 // One thread's arrays, reused from tree to tree.
 struct Scratch {
@@ -102,25 +72,16 @@ struct NewtonLeaves {
   std::vector<Bounds> bounds{};  // of the steps of the leaves, if any
 
   void operator()(Tree& tree, std::size_t n_leaves, const Team& team) const {
-    const bool pair = target.base >= 0;
-    tree.width = pair ? 2 : 1;
-    const auto step = steps(tree, n_leaves, team);
-    for (std::size_t j = 0; j < n_leaves; ++j) {
-      const double value = shrinkage * (bounds.empty() ? step[j] : bounds[j].clamp(step[j]));
-      tree.classes.push_back(target.k);
-      tree.values.push_back(value);
-      if (pair) {
-        tree.classes.push_back(target.base);
-        tree.values.push_back(-value);
-      }
-    }
+    auto step = steps(tree, n_leaves, team);
+    for (std::size_t j = 0; j < bounds.size(); ++j) step[j] = bounds[j].clamp(step[j]);
+    move_by_steps(tree, target, step, shrinkage);
   }
 
   // Of some of the rows.
   double step(const Row* rows, std::size_t n) const {
     Sums sum;
     for (std::size_t i = 0; i < n; ++i) add(rows[i], sum);
-    return newton_step(sum);
+    return step_of(sum);
   }
 
  private:
@@ -133,11 +94,7 @@ struct NewtonLeaves {
     sum.h += to_integer(s.h[i] * unit.h);
   }
 
-  double newton_step(Sums sum) const {
-    if (sum.g == 0) return 0.0;
-    const double h = static_cast<double>(std::max<std::int64_t>(sum.h, 1)) / unit.h + l2;
-    return std::clamp(factor * ((static_cast<double>(sum.g) / unit.g) / h), -max_delta, max_delta);
-  }
+  double step_of(Sums sum) const { return newton_step(sum.g, sum.h, unit, factor, l2, max_delta); }
 
   std::vector<double> steps(const Tree& tree, std::size_t n_leaves, const Team& team) const {
     std::vector<std::vector<Sums>> part(static_cast<std::size_t>(team.size()));
@@ -150,7 +107,7 @@ struct NewtonLeaves {
     for (std::size_t j = 0; j < n_leaves; ++j) {
       Sums sum;
       for (const auto& sums : part) sum.g += sums[j].g, sum.h += sums[j].h;
-      step_of_leaf[j] = newton_step(sum);
+      step_of_leaf[j] = step_of(sum);
     }
     return step_of_leaf;
   }
@@ -217,6 +174,26 @@ std::vector<Tree> grow_all(const BinnedData& data, const Source& source,
 }
 
 }  // namespace
+
+double newton_step(std::int64_t g, std::int64_t h, Derivatives unit, double factor, double l2,
+                   double max_delta) {
+  if (g == 0) return 0.0;
+  const double mass = static_cast<double>(std::max<std::int64_t>(h, 1)) / unit.h + l2;
+  return std::clamp(factor * ((static_cast<double>(g) / unit.g) / mass), -max_delta, max_delta);
+}
+
+void move_by_steps(Tree& tree, Target target, const std::vector<double>& steps, double shrinkage) {
+  const bool pair = target.base >= 0;
+  tree.width = pair ? 2 : 1;
+  for (const double step : steps) {
+    tree.classes.push_back(target.k);
+    tree.values.push_back(shrinkage * step);
+    if (pair) {
+      tree.classes.push_back(target.base);
+      tree.values.push_back(-shrinkage * step);
+    }
+  }
+}
 
 std::vector<Tree> grow_class_trees(const BinnedData& data, const Posterior& posterior,
                                    const std::vector<Target>& targets, Criterion criterion,

@@ -35,4 +35,15 @@ std::vector<Tree> grow_derivative_trees(const BinnedData& data, const double* g,
                                         int n_classes, const GrowLimits& limits, double shrinkage,
                                         const Team& team);
 
+struct Derivatives {
+  double g = 0.0, h = 0.0;
+};
+
+// The clipped step of a leaf from exact sums of g and h, which have `unit` units per 1.0.
+double newton_step(std::int64_t g, std::int64_t h, Derivatives unit, double factor, double l2 = 0.0,
+                   double max_delta = kLeafClip);
+
+// Says what the leaves of a tree for a target move.
+void move_by_steps(Tree& tree, Target target, const std::vector<double>& steps, double shrinkage);
+
 }  // namespace edgewise

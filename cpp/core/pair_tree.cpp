@@ -32,17 +32,55 @@ struct Workspace {
   }
 };
 
-EDGEWISE_CLONES void pack_rows(const std::int32_t* g, const std::int32_t* h, std::size_t n,
-                               FixedPoint scale, Packed* stats) {
-  for (std::size_t i = 0; i < n; ++i) stats[i] = scale(g[i], h[i]);
-}
-
 void add_to(ClassSums& sums, const ClassSums& other) {
   for (std::size_t k = 0; k < sums.g.size(); ++k) {
     sums.g[k] += other.g[k];
     sums.h[k] += other.h[k];
   }
 }
+
+double step_of(PairSums sum, double factor, double l2 = 0.0, double max_delta = kLeafClip) {
+  if (sum.g == 0) return 0.0;
+  const double h = static_cast<double>(std::max<std::int64_t>(sum.h, 1)) + l2;
+  return std::clamp(factor * (static_cast<double>(sum.g) / h), -max_delta, max_delta);
+}
+
+}  // namespace
+
+EDGEWISE_CLONES void pack_rows(const std::int32_t* g, const std::int32_t* h, std::size_t n,
+                               FixedPoint scale, Packed* stats) {
+  for (std::size_t i = 0; i < n; ++i) stats[i] = scale(g[i], h[i]);
+}
+
+void move_pairs(Tree& tree, const std::vector<Pair>& pairs, const std::vector<PairSums>& sums,
+                double shrinkage) {
+  tree.width = 2;
+  for (std::size_t j = 0; j < pairs.size(); ++j) {
+    const double value = shrinkage * step_of(sums[j], 1.0);
+    tree.classes.insert(tree.classes.end(), {pairs[j].r, pairs[j].s});
+    tree.values.insert(tree.values.end(), {value, -value});
+  }
+}
+
+void move_all(Tree& tree, int n_classes, const std::vector<PairSums>& sums, double shrinkage) {
+  const auto width = static_cast<std::size_t>(n_classes);
+  const double factor = static_cast<double>(n_classes - 1) / n_classes;
+  tree.width = n_classes;
+  tree.values.resize(sums.size());
+  for (std::size_t j = 0; j < sums.size(); j += width) {
+    double* values = &tree.values[j];
+    double mean = 0.0;
+    for (int k = 0; k < n_classes; ++k) {
+      const PairSums& sum = sums[j + static_cast<std::size_t>(k)];
+      tree.classes.push_back(k);
+      values[k] = shrinkage * step_of(sum, factor);
+      mean += values[k] / n_classes;
+    }
+    for (int k = 0; k < n_classes; ++k) values[k] -= mean;
+  }
+}
+
+namespace {
 
 template <class Bin>
 class PairTreeEvaluator {
@@ -234,32 +272,13 @@ class PairTreeEvaluator {
   }
 
   // Exact sums for leaf values take all rows in order, in a finer fixed point than the residuals'.
-  double leaf_unit() const { return sum_scale(posterior_.n_rows(), 4.0 * residuals_.largest()); }
+  double leaf_unit() const { return pair_leaf_unit(posterior_.n_rows(), residuals_.largest()); }
 
   // In units of sums.
   double l2(double unit) const { return limits_.core_l2() * unit; }
 
   double newton_step(PairSums sum, double factor) const {
-    if (sum.g == 0) return 0.0;
-    const double h = static_cast<double>(std::max<std::int64_t>(sum.h, 1)) + l2(leaf_unit());
-    return std::clamp(factor * (static_cast<double>(sum.g) / h), -limits_.max_delta,
-                      limits_.max_delta);
-  }
-
-  // A row's derivatives along e_r - e_s, and of every class; `unit` is the row's.
-  void add_pair(Row row, Pair pair, double unit, PairSums& sum) const {
-    const double a = posterior_.residual(row, pair.r);
-    const double b = posterior_.residual(row, pair.s);
-    sum.g += to_integer((a - b) * unit);
-    sum.h += to_integer(pair_hessian(a, b) * unit);
-  }
-  void add_classes(Row row, double unit, PairSums* sum) const {
-    for (int k = 0; k < posterior_.n_classes(); ++k) {
-      const double residual = posterior_.residual(row, k);
-      const double size = std::abs(residual);
-      sum[k].g += to_integer(residual * unit);
-      sum[k].h += to_integer(size * (1.0 - size) * unit);
-    }
+    return step_of(sum, factor, l2(leaf_unit()), limits_.max_delta);
   }
 
   // Adds f(row, its leaf, sums of the leaf, unit of the row) over all rows that are learned from;
@@ -297,7 +316,7 @@ class PairTreeEvaluator {
     for (const auto& leaf : leaves) pair.push_back(leaf->state.pair);
     const auto sums = leaf_sums(tree, leaves.size(), 1, team,
                                 [&](Row row, std::uint16_t leaf, PairSums* sum, double unit) {
-                                  add_pair(row, pair[leaf], unit, *sum);
+                                  add_pair(posterior_, row, pair[leaf], unit, *sum);
                                 });
     tree.width = limits_.monotone.any() ? posterior_.n_classes() : 2;
     for (std::size_t j = 0; j < leaves.size(); ++j) {
@@ -316,9 +335,10 @@ class PairTreeEvaluator {
                      const Team& team) const {
     const int n_classes = posterior_.n_classes();
     const auto width = static_cast<std::size_t>(n_classes);
-    const auto sums = leaf_sums(
-        tree, leaves.size(), width, team,
-        [&](Row row, std::uint16_t, PairSums* sum, double unit) { add_classes(row, unit, sum); });
+    const auto sums = leaf_sums(tree, leaves.size(), width, team,
+                                [&](Row row, std::uint16_t, PairSums* sum, double unit) {
+                                  add_all(posterior_, row, unit, sum);
+                                });
     tree.width = n_classes;
     for (std::size_t j = 0; j < leaves.size(); ++j) {
       if (limits_.monotone.any()) {
@@ -377,9 +397,9 @@ class PairTreeEvaluator {
     for (std::size_t i = side.begin; i < side.end; ++i) {
       const double unit = posterior_.weight(rows[i]) * leaf_unit();
       if (kind_ == LeafKind::pair) {
-        add_pair(rows[i], pair, unit, sums[0]);
+        add_pair(posterior_, rows[i], pair, unit, sums[0]);
       } else {
-        add_classes(rows[i], unit, sums.data());
+        add_all(posterior_, rows[i], unit, sums.data());
       }
     }
     return kind_ == LeafKind::pair ? steps_of_pair(pair, newton_step(sums[0], 1.0))

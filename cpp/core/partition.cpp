@@ -56,8 +56,13 @@ void turn_to_majority(const BinnedData& data, const Row* rows, std::size_t n, Sp
   std::size_t n_left = 0, n_right = 0;
   split.left.each([&](int bin) { n_left += count[static_cast<std::size_t>(bin)]; });
   split.right.each([&](int bin) { n_right += count[static_cast<std::size_t>(bin)]; });
+  if (turns(data, split, n_left, n_right)) std::swap(split.left, split.right);
+}
+
+bool turns(const BinnedData& data, const Split& split, std::size_t n_left, std::size_t n_right) {
+  if (split.right.contains(data.n_value_bins(split.feature))) return false;
   const bool lowest_right = lowest(split.right) < lowest(split.left);
-  if (n_left > n_right || (n_left == n_right && lowest_right)) std::swap(split.left, split.right);
+  return n_left > n_right || (n_left == n_right && lowest_right);
 }
 
 Partition partition_rows(const BinnedData& data, const Split& split, Row* rows, std::size_t n,

@@ -6,10 +6,11 @@ probabilities; an algorithm adds its round rule.
 
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import wraps
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,6 +32,8 @@ from ._saved import Saved
 from ._sparse import Matrix
 from ._threads import n_threads
 from ._validation import Answers, scorer
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 TRAINING = ("X", "y", "sample_weight")
 VALIDATION = ("X_val", "y_val", "sample_weight_val")
@@ -54,6 +57,22 @@ class Learned(NamedTuple):
     model_: Any
     history_: dict[str, NDArray[Any]]
     n_iter_: int
+
+
+def _distributed() -> Any:
+    return import_module("edgewise.distributed")  # above us, and only needed with Dask
+
+
+def _blockwise(method: Method) -> Method:
+    """A method of X that, given a Dask collection, answers with a lazy one."""
+
+    @wraps(method)
+    def either(self: Any, X: Any) -> Any:
+        if _input.is_dask(X):
+            return _distributed().predict(self, X, method.__name__)
+        return method(self, X)
+
+    return either  # type: ignore[return-value]
 
 
 class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
@@ -156,6 +175,9 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
         begin = time.perf_counter()
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         continues = self.warm_start and hasattr(self, "model_")
+        if _input.is_dask(given[0]):
+            _distributed().fit(self, given, given_val, begin)
+            return
         labelled = _input.labelled(
             self,
             given,
@@ -220,8 +242,9 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
         self.classes_ = fit.classes
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         rows = fit.rows.without_negligible()
-        rows = grouped(rows, _input.columns_of(self.is_categorical_), len(fit.classes))
-        engine = self._engine(rows, start)
+        if isinstance(rows, Rows):
+            rows = grouped(rows, _input.columns_of(self.is_categorical_), len(fit.classes))
+        engine = rows.engine(self, start)
         builder = self._builder(start, rows, engine.n_threads)
         if before:
             engine.replay(before.model_, as_trained(rows))
@@ -235,6 +258,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
         watchers += [Deadline(self.time_limit, fit.begin)] if self.time_limit else []
         told = self._callback_watcher(fit, len(rounds), before)
         watchers += [told] if told else []
+        watchers += rows.watchers()
         keep = self.on_interrupt == "keep"
         with closing(progress):
             story, reason = boost(rule, engine, builder, rounds, watchers, keep_interrupted=keep)
@@ -299,6 +323,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
         """Which labels a row has, of an indicator matrix."""
         return np.asarray(scores > 0)
 
+    @_blockwise
     def decision_function(self, X: ArrayLike) -> Scores:
         """Scores F, (n_rows, n_classes); for two classes the second's minus the first's, (n_rows,).
 
@@ -306,11 +331,13 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
         """
         return self._decision(self._scores(X))
 
+    @_blockwise
     def predict_proba(self, X: ArrayLike) -> Scores:
         """Class probabilities, (n_rows, n_classes)."""
         matrix, threads = self._ready(X)
         return self._link(self.model_.scores(matrix, threads), threads)
 
+    @_blockwise
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of largest score of every row; with an indicator matrix as y, one of those."""
         return self._labels(self._scores(X))

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ._described import Names, Reader, node_columns, tree_text
 from ._errors import InvalidParameterError
 from ._model import Model, Scores
-from ._sparse import Matrix
+from ._sparse import Matrix, dense
 
 
 class NoForestError(InvalidParameterError, AttributeError):
@@ -67,7 +67,7 @@ class Explained:
         return Explanation(
             values=values,
             base_values=np.tile(self.shap_start_, (len(values), 1)),
-            data=np.asarray(matrix),
+            data=dense(matrix),
             feature_names=self._feature_names(),
             output_names=[str(c) for c in self.classes_],
         )

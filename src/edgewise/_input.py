@@ -94,6 +94,14 @@ class Rows(NamedTuple):
             relevant = self.codes[:, np.newaxis] == np.arange(n_classes)
         return np.where(relevant, np.int8(1), np.int8(-1))
 
+    def engine(self, estimator: Any, start: Weights) -> Any:
+        """The state of a fit on these rows, with scores `start`."""
+        return estimator._engine(self, start)
+
+    def watchers(self) -> list[Any]:
+        """Those who look at every round because the rows are what they are: none here."""
+        return []
+
     def without_negligible(self) -> "Rows":
         """Drops rows lighter than 2^-23 of the heaviest: the resolution of the statistics."""
         if self.weights is None:
@@ -169,6 +177,14 @@ def _taken(part: Any, which: NDArray[Any]) -> Any:
     return part if part is None or isinstance(part, float) else part[which]
 
 
+def is_dask(X: Any) -> bool:
+    """Whether X is a collection of Dask, which is not imported for that."""
+    if type(X) is np.ndarray:  # the usual case, and single rows are to be quick
+        return False
+    kinds = {kind.__module__.split(".")[0] for kind in type(X).__mro__}
+    return not kinds.isdisjoint(("dask", "dask_expr"))
+
+
 def labelled(
     estimator: BaseEstimator,
     given: tuple[Any, Any, Any],
@@ -231,7 +247,7 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
         _declare(estimator, reset=reset)
     if _tables(estimator):
         return _by_tables(estimator, np.asarray(checked))
-    return _readable(np.asarray(checked))
+    return readable(np.asarray(checked))
 
 
 def _of_sparse(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> Matrix:
@@ -268,7 +284,7 @@ def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
 
 def _declare(estimator: BaseEstimator, *, reset: bool) -> None:
     """Tells the estimator of categorical columns where all columns hold numbers."""
-    estimator.is_categorical_ = _declared(estimator)
+    estimator.is_categorical_ = declared(estimator)
     estimator.categories_ = {} if reset else estimator.categories_
 
 
@@ -297,7 +313,7 @@ def _of_frame(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> 
         if learn:
             _declare(estimator, reset=reset)
         if not _tables(estimator):
-            return SparseRows.of(whole) if sparse.issparse(whole) else _readable(whole)
+            return SparseRows.of(whole) if sparse.issparse(whole) else readable(whole)
     parts = _frames.columns(X)
     if learn:
         _learn_categories(estimator, parts, None if reset else estimator.categories_)
@@ -309,7 +325,7 @@ def _learn_categories(
 ) -> None:
     """`known` are the tables of the fit that is continued, if any."""
     by_type = np.array([part.is_categories for part in parts])
-    mask = by_type if _from_dtype(estimator) else _declared(estimator)
+    mask = by_type if _from_dtype(estimator) else declared(estimator)
     if mask is None:
         mask = np.zeros(len(parts), dtype=bool)
     undeclared = np.flatnonzero(by_type & ~mask)
@@ -331,7 +347,7 @@ def _from_dtype(estimator: BaseEstimator) -> bool:
     return isinstance(given, str) and given == "from_dtype"
 
 
-def _declared(estimator: BaseEstimator) -> Relevant | None:
+def declared(estimator: BaseEstimator) -> Relevant | None:
     """Which columns the estimator's parameter says are categorical, (d); None if it names none."""
     given = estimator.categorical_features
     if given is None or _from_dtype(estimator) or len(given) == 0:
@@ -380,7 +396,7 @@ def _wrong_columns(estimator: BaseEstimator, words: str, got: Any) -> InvalidPar
     )
 
 
-def _readable(X: NDArray[Any]) -> NDArray[Any]:
+def readable(X: NDArray[Any]) -> NDArray[Any]:
     if X.dtype.kind == "b":
         return X.view(np.uint8)
     if X.dtype.kind == "f" and X.dtype.itemsize < 4:
@@ -493,6 +509,12 @@ def classes_of(y: Any) -> NDArray[Any]:
         ) from None
 
 
+def distinct_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The distinct labels in sorted order, and the place of every label among them."""
+    labels = classes_of(y)
+    return labels, np.searchsorted(labels, y)
+
+
 def encode(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
     """The place of each label of `y` among `classes`; labels not among them are an error."""
     try:
@@ -538,6 +560,11 @@ def _scaled(w: Weights) -> tuple[Weights, float]:
     exponent = int(np.frexp(w.max())[1])
     scaled = np.ascontiguousarray(np.ldexp(w, -exponent), dtype=np.float64)
     return scaled, math.ldexp(1.0, max(-LARGEST_UNIT, min(exponent, LARGEST_UNIT)))
+
+
+def class_factors(class_weight: Any, classes: NDArray[Any]) -> Weights:
+    """The weight of each of the classes, from a dict, as scikit-learn reads it."""
+    return np.asarray(compute_sample_weight(class_weight, classes))
 
 
 def need_same_kind(y: NDArray[Any], *, multi_label: bool) -> None:

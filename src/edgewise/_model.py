@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from . import _core
 from ._input import Weights
 from ._model_check import check_model
-from ._sparse import Matrix, dense
+from ._sparse import Matrix
 
 Scores = NDArray[np.float64]
 
@@ -86,11 +86,8 @@ class Model:
 
         The sum over the features is the row's scores minus `expected_scores`.
         """
-        out = np.zeros((X.shape[0], self.n_features, self.n_classes))
-        step = len(X) if isinstance(X, np.ndarray) else 1024  # sparse rows made dense at a time
-        for first in range(0, len(X), step):
-            part = slice(first, first + step)
-            self.explained.add_shapley_values(dense(X[part]), out[part], n_threads)
+        out = np.zeros((len(X), self.n_features, self.n_classes))
+        self.explained.add_shapley_values(X, out, n_threads)
         return out
 
     def expected_scores(self) -> Scores:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from support import VARIANTS, nominal_table, table, uneven_weights
 
 import edgewise
@@ -142,3 +143,11 @@ def test_features_that_are_alike_share_alike():
     fitted = edgewise.LogitBoostClassifier(n_estimators=1, min_samples_leaf=1).fit(X, y)
     phi = fitted.shap_values([[1.0, 1.0]])[0]
     np.testing.assert_allclose(phi[0], phi[1], atol=1e-12)
+
+
+def test_sparse_rows_have_the_values_of_dense_ones():
+    X, y = table(2, n=150, d=6)
+    X[X < 0.4] = 0.0
+    fitted = VARIANTS["logitboost"]().fit(X, y)
+    dense = fitted.shap_values(X)
+    assert fitted.shap_values(sparse.csr_array(X)).tobytes() == dense.tobytes()
