@@ -37,7 +37,7 @@ VARIANTS = {
     "mh_product": partial(edgewise.AdaBoostMHClassifier, base="product", **_FAST),
     "mh_one_vs_all": partial(edgewise.AdaBoostMHClassifier, base="one_vs_all", **_FAST),
     "samme": partial(edgewise.SAMMEClassifier, random_state=0, **_FAST),
-    "softmax_boost": partial(edgewise.SoftmaxBoostClassifier, random_state=0, **_FAST),
+    "softmax_boost": partial(edgewise.SoftmaxBoostClassifier, random_state=1, **_FAST),
     "softmax_exact": partial(edgewise.SoftmaxBoostClassifier, projection="exact", **_FAST),
 }
 LOGISTIC_VARIANTS = {name: make for name, make in VARIANTS.items() if make.func in LOGISTIC}
