@@ -1,12 +1,13 @@
 # Needs Python 3.11 or later with pip, make and a C++20 compiler; everything else goes into .venv.
 #
-#   make demo     build, install, train and compare the algorithms on the digits of scikit-learn
+#   make demo     build, install, compare the algorithms on the digits of scikit-learn, report
 #   make test     build, install, run all tests
 #   make lint     ruff, mypy, import-linter, clang-format
 #   make format   let ruff and clang-format rewrite the sources
 #   make stub     write src/edgewise/_core.pyi again, after a change of cpp/bindings.cpp
 #   make bench    edgewise beside its peers; takes hours (see benchmarks/README.md)
 #   make fuzz     broken model files through the loader, a million of them; takes an hour
+#   make sanitize a part of the tests under the sanitizers of g++; takes half an hour
 #   make clean    remove .venv and everything built
 #
 # Options: make test PYTEST_ARGS="-k mart -x"   make bench BENCH_ARGS="speed --quick"
@@ -28,11 +29,11 @@ CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp')
 # change only what changed is compiled.
 INSTALL = $(PIP) install --quiet --no-build-isolation --config-settings=build-dir=$(VENV)/build
 
-.PHONY: demo test lint format stub bench fuzz clean
+.PHONY: demo test lint format stub bench fuzz sanitize clean
 .DELETE_ON_ERROR:
 
 # On a busy machine OpenMP threads that wait for each other, as scikit-learn's do, had better sleep.
-demo: $(VENV)/installed
+demo: $(VENV)/installed-cli,report
 	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py
 
 test: $(VENV)/installed-test
@@ -59,6 +60,11 @@ bench: $(VENV)/installed-bench
 
 fuzz: $(VENV)/installed-fuzz
 	cd tests/fuzz && ../../$(BIN)/python fuzz_load.py -verbosity=0 -print_final_stats=1 $(FUZZ_ARGS)
+
+# Without the package: it is laid out anew, with the module that has the sanitizer in it.
+sanitize: $(VENV)/installed-test
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/sanitize/run.py address $(VENV)/sanitize-address $(PYTEST_ARGS)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/sanitize/run.py thread $(VENV)/sanitize-thread $(PYTEST_ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

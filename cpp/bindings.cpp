@@ -22,6 +22,18 @@ std::vector<Target> targets_of(const std::vector<std::pair<int, int>>& pairs) {
   return targets;
 }
 
+using InDirections = nb::ndarray<const std::int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+Monotone monotone_of(const InDirections& directions) {
+  return {directions.shape(1), {directions.data(), directions.data() + directions.size()}};
+}
+
+std::shared_ptr<const RowSample> sample_of(const In<std::uint8_t>& drawn) {
+  RowSample sample{copy(drawn), 0};
+  for (const std::uint8_t one : sample.drawn) sample.n_drawn += one;
+  return std::make_shared<const RowSample>(std::move(sample));
+}
+
 // Histogram of given rows as interleaved (gradient, Hessian, count) sums, by either kernel.
 std::vector<std::int64_t> histogram_of(const BinnedData& data, const In<std::uint32_t>& rows,
                                        const In<std::int64_t>& stats, bool naive) {
@@ -32,7 +44,7 @@ std::vector<std::int64_t> histogram_of(const BinnedData& data, const In<std::uin
     naive_histogram(data, rows.data(), stats.data(), rows.size(), bins.data());
   } else {
     add_to_histogram(data, rows.data(), stats.data(), rows.size(), bins.data());
-    complete_histogram(data, total, bins.data());
+    complete_histogram(data, GrowLimits{}.allowed(data.feature_of), total, bins.data());
   }
   std::vector<std::int64_t> flat;
   for (const CountedBin& b : bins)
@@ -58,27 +70,42 @@ NB_MODULE(_core, m) {
       .def(
           "__init__",
           [](GrowLimits* self, int max_leaf_nodes, int max_depth, int min_samples_leaf,
-             double negligible, std::vector<int> features) {
-            new (self) GrowLimits{max_leaf_nodes, max_depth, min_samples_leaf, negligible,
-                                  std::move(features)};
+             double negligible, std::vector<int> features, double l2, double min_gain,
+             double max_delta, double weight_unit, int most_features_together,
+             std::vector<std::vector<int>> features_together,
+             std::optional<InDirections> directions, std::optional<In<std::uint8_t>> drawn) {
+            new (self) GrowLimits{max_leaf_nodes,
+                                  max_depth,
+                                  min_samples_leaf,
+                                  negligible,
+                                  std::move(features),
+                                  l2,
+                                  min_gain,
+                                  max_delta,
+                                  weight_unit,
+                                  {most_features_together, std::move(features_together)},
+                                  directions ? monotone_of(*directions) : Monotone{},
+                                  drawn ? sample_of(*drawn) : nullptr};
           },
           "max_leaf_nodes"_a, "max_depth"_a, "min_samples_leaf"_a,
-          "negligible"_a = GrowLimits{}.negligible, "features"_a = std::vector<int>{});
+          "negligible"_a = GrowLimits{}.negligible, "features"_a = std::vector<int>{}, "l2"_a = 0.0,
+          "min_gain"_a = 0.0, "max_delta"_a = GrowLimits{}.max_delta, "weight_unit"_a = 1.0,
+          "most_features_together"_a = 0, "features_together"_a = std::vector<std::vector<int>>{},
+          "directions"_a.none() = nb::none(), "drawn"_a.none() = nb::none());
 
   bind_data(m);
 
   nb::class_<BinnedData>(m, "BinnedData")
       .def(
           "__init__",
-          [](BinnedData* self, const AnyMatrix& x, std::optional<In<double>> weights, int max_bins,
+          [](BinnedData* self, const AnyTable& x, std::optional<In<double>> weights, int max_bins,
              int n_threads, const std::vector<int>& categorical,
              const std::vector<Grouped*>& grouped) {
-            auto groups = groups_of(grouped, x.shape(0));
+            const Matrix view = matrix(x);
+            auto groups = groups_of(grouped, view.rows);
             nb::gil_scoped_release nogil;
-            const Team team = team_of(n_threads);
-            Cuts cuts = fit_cuts(matrix(x), weights ? weights->data() : nullptr, max_bins,
-                                 categorical, groups, team);
-            new (self) BinnedData(matrix(x), std::move(cuts), std::move(groups), team);
+            new (self) BinnedData(bin_matrix(view, weights ? weights->data() : nullptr, max_bins,
+                                             categorical, std::move(groups), team_of(n_threads)));
           },
           "x"_a, "weights"_a.none(), "max_bins"_a, "n_threads"_a,
           "categorical"_a = std::vector<int>{}, "grouped"_a = std::vector<Grouped*>{})
@@ -166,16 +193,29 @@ NB_MODULE(_core, m) {
       "data"_a, "posterior"_a, "targets"_a, "newton"_a, "limits"_a, "factor"_a, "shrinkage"_a,
       "n_threads"_a, NoGil());
 
+  using InMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+  m.def(
+      "grow_derivative_trees",
+      [](const BinnedData& data, const InMatrix& g, const InMatrix& h, const GrowLimits& limits,
+         double shrinkage, int n_threads) {
+        if (g.shape(0) != data.n_rows || h.shape(0) != data.n_rows || g.shape(1) != h.shape(1))
+          throw std::invalid_argument("g and h must have a row for every row, and the same shape");
+        return grow_derivative_trees(data, g.data(), h.data(), static_cast<int>(g.shape(1)), limits,
+                                     shrinkage, team_of(n_threads));
+      },
+      "data"_a, "g"_a, "h"_a, "limits"_a, "shrinkage"_a, "n_threads"_a, NoGil());
+
   nb::class_<PairTreeGrower>(m, "PairTreeGrower")
       .def(nb::init<const BinnedData&, const Posterior&, const GrowLimits&>(), "data"_a,
            "posterior"_a, "limits"_a, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def(
           "grow",
-          [](PairTreeGrower& g, bool vector_leaf, double shrinkage, int n_threads) {
+          [](PairTreeGrower& g, bool vector_leaf, double shrinkage, int n_threads,
+             const GrowLimits* limits) {
             return g.grow(vector_leaf ? LeafKind::vector : LeafKind::pair, shrinkage,
-                          team_of(n_threads));
+                          team_of(n_threads), limits);
           },
-          "vector_leaf"_a, "shrinkage"_a, "n_threads"_a, NoGil());
+          "vector_leaf"_a, "shrinkage"_a, "n_threads"_a, "limits"_a.none() = nb::none(), NoGil());
 
   m.def(
       "find_covers",
@@ -229,7 +269,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_trees", &Forest::n_trees)
       .def(
           "add_scores",
-          [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
+          [](const Forest& f, const AnyTable& x, std::size_t first, std::size_t last,
              InOutScores scores, int n_threads) {
             f.add_scores(matrix(x), first, last, static_cast<int>(scores.shape(1)), scores.data(),
                          team_of(n_threads));
@@ -237,13 +277,13 @@ NB_MODULE(_core, m) {
           "x"_a, "first"_a, "last"_a, "scores"_a, "n_threads"_a, NoGil())
       .def(
           "replay",
-          [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
+          [](const Forest& f, const AnyTable& x, std::size_t first, std::size_t last,
              Posterior& posterior,
              int n_threads) { f.replay(matrix(x), first, last, posterior, team_of(n_threads)); },
           "x"_a, "first"_a, "last"_a, "posterior"_a, "n_threads"_a, NoGil())
       .def(
           "branch",
-          [](const Forest& f, const AnyMatrix& x, const In<std::uint8_t>& frozen,
+          [](const Forest& f, const AnyTable& x, const In<std::uint8_t>& frozen,
              const In<double>& right, std::size_t n_layers,
              nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> out, int n_threads) {
             f.branch(matrix(x), view(frozen), view(right), n_layers, out.data(),
@@ -252,14 +292,14 @@ NB_MODULE(_core, m) {
           "x"_a, "frozen"_a, "right"_a, "n_layers"_a, "out"_a, "n_threads"_a, NoGil())
       .def(
           "apply",
-          [](const Forest& f, const AnyMatrix& x, std::size_t first, std::size_t last,
+          [](const Forest& f, const AnyTable& x, std::size_t first, std::size_t last,
              nb::ndarray<std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> leaves,
              int n_threads) { f.apply(matrix(x), first, last, leaves.data(), team_of(n_threads)); },
           "x"_a, "first"_a, "last"_a, "leaves"_a, "n_threads"_a, NoGil());
 
   m.def(
       "add_tree_scores",
-      [](const std::vector<Tree*>& trees, const AnyMatrix& x, InOutScores scores, int n_threads) {
+      [](const std::vector<Tree*>& trees, const AnyTable& x, InOutScores scores, int n_threads) {
         ForestStore store;
         for (const Tree* tree : trees) store.append(*tree);
         const Forest forest(store.view());
@@ -287,5 +327,9 @@ NB_MODULE(_core, m) {
 
   bind_explain(m);
   bind_votes(m);
+  bind_blocks(m);
   bind_lab(m);
+#ifdef EDGEWISE_PLANTED_BUGS
+  bind_planted_bugs(testing);
+#endif
 }

@@ -6,11 +6,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include <span>
 #include <stdexcept>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/binning.hpp"
@@ -42,9 +44,21 @@ inline Kind kind_of(nb::dlpack::dtype t) {
   throw std::invalid_argument("the matrix must hold real numbers of at most 64 bits");
 }
 
+// A matrix in CSR form, checked; it keeps its arrays alive.
+struct SparseMatrix {
+  nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu> data;
+  In<std::int32_t> indices;
+  In<std::int64_t> indptr;
+  std::size_t cols;
+};
+
+using AnyTable = std::variant<AnyMatrix, SparseMatrix*>;
+
 inline Matrix matrix(const AnyMatrix& x) {
   return {x.data(), x.shape(0), x.shape(1), x.stride(0), x.stride(1), kind_of(x.dtype())};
 }
+
+Matrix matrix(const AnyTable& x);
 
 // Signals are handled by Python's main thread; elsewhere CheckSignals answers 0.
 inline bool interrupted() {
@@ -82,6 +96,8 @@ std::vector<Grouped> groups_of(const std::vector<Grouped*>& grouped, std::size_t
 void bind_data(nb::module_& m);
 void bind_explain(nb::module_& m);
 void bind_votes(nb::module_& m);
+void bind_blocks(nb::module_& m);
 void bind_lab(nb::module_& m);
+void bind_planted_bugs(nb::module_& m);  // only in builds with a sanitizer
 
 }  // namespace edgewise::bindings

@@ -6,6 +6,26 @@ using namespace nb::literals;
 namespace edgewise::bindings {
 namespace {
 
+// Indices that lead nowhere would be read as places in memory.
+SparseMatrix checked(SparseMatrix x) {
+  const std::int64_t* start = x.indptr.data();
+  const std::size_t n_rows = x.indptr.size() - 1;
+  bool fits = x.indptr.size() > 0 && x.indices.size() == x.data.size() && start[0] == 0 &&
+              start[n_rows] == static_cast<std::int64_t>(x.data.size());
+  for (std::size_t i = 0; i < n_rows && fits; ++i) {
+    fits = start[i] <= start[i + 1] && start[i + 1] <= start[n_rows];
+    std::int64_t last = -1;
+    for (std::int64_t e = start[i]; e < start[i + 1] && fits; ++e) {
+      const std::int64_t column = x.indices.data()[e];
+      fits = column > last && column < static_cast<std::int64_t>(x.cols);
+      last = column;
+    }
+  }
+  if (!fits) throw std::invalid_argument("the sparse matrix is not in canonical CSR form");
+  kind_of(x.data.dtype());
+  return x;
+}
+
 // Codes that lead nowhere would be read as places of a histogram.
 Grouped checked(Grouped g) {
   const bool sorted = std::is_sorted(g.own.begin(), g.own.end()) &&
@@ -22,6 +42,13 @@ Grouped checked(Grouped g) {
 
 }  // namespace
 
+Matrix matrix(const AnyTable& x) {
+  if (const auto* dense = std::get_if<AnyMatrix>(&x)) return matrix(*dense);
+  const SparseMatrix& s = *std::get<SparseMatrix*>(x);
+  return {s.data.data(),           s.indptr.size() - 1, s.cols,          0, 0,
+          kind_of(s.data.dtype()), s.indptr.data(),     s.indices.data()};
+}
+
 std::vector<Grouped> groups_of(const std::vector<Grouped*>& grouped, std::size_t n_rows) {
   std::vector<Grouped> copies;
   for (const Grouped* g : grouped) {
@@ -33,6 +60,15 @@ std::vector<Grouped> groups_of(const std::vector<Grouped*>& grouped, std::size_t
 }
 
 void bind_data(nb::module_& m) {
+  nb::class_<SparseMatrix>(m, "SparseMatrix")
+      .def(
+          "__init__",
+          [](SparseMatrix* self,
+             const nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>& data,
+             const In<std::int32_t>& indices, const In<std::int64_t>& indptr,
+             std::size_t cols) { new (self) SparseMatrix(checked({data, indices, indptr, cols})); },
+          "data"_a, "indices"_a, "indptr"_a, "cols"_a);
+
   nb::class_<Grouped>(m, "Grouped")
       .def(
           "__init__",

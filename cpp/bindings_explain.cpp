@@ -1,5 +1,6 @@
 // The Python face of explanations. No arithmetic here.
 #include "bindings.hpp"
+#include "core/importance.hpp"
 #include "core/shap.hpp"
 
 using namespace nb::literals;
@@ -47,10 +48,11 @@ void bind_explain(nb::module_& m) {
           "missing_left"_a, "cover"_a, "classes"_a, "values"_a, "set_start"_a, "set_values"_a)
       .def(
           "add_shapley_values",
-          [](const ExplainedForest& f, const AnyMatrix& x, InOutValues out, int n_threads) {
-            if (out.shape(0) != x.shape(0) || out.shape(1) != x.shape(1))
+          [](const ExplainedForest& f, const AnyTable& x, InOutValues out, int n_threads) {
+            const Matrix rows = matrix(x);
+            if (out.shape(0) != rows.rows || out.shape(1) != rows.cols)
               throw std::invalid_argument("out must have a place for every value of x");
-            add_shapley_values(f.arrays(), view(f.cover), matrix(x), out.shape(2), out.data(),
+            add_shapley_values(f.arrays(), view(f.cover), rows, out.shape(2), out.data(),
                                team_of(n_threads));
           },
           "x"_a, "out"_a, "n_threads"_a, NoGil())
@@ -60,7 +62,16 @@ void bind_explain(nb::module_& m) {
              nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu> out) {
             add_expected_scores(f.arrays(), view(f.cover), out.data());
           },
-          "out"_a, NoGil());
+          "out"_a, NoGil())
+      .def(
+          "add_gain_by_class",
+          [](const ExplainedForest& f, const In<double>& gain, InOutScores out) {
+            if (gain.size() != f.cover.size())
+              throw std::invalid_argument("every node needs its gain");
+            add_gain_by_class(f.arrays(), view(f.cover), view(gain), out.shape(0), out.shape(1),
+                              out.data());
+          },
+          "gain"_a, "out"_a, NoGil());
 }
 
 }  // namespace edgewise::bindings

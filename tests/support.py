@@ -31,6 +31,7 @@ VARIANTS = {
     "abc_logitboost": partial(edgewise.ABCLogitBoostClassifier, gap=2, warmup=1, **_FAST),
     "aoso_pair": partial(edgewise.AOSOLogitBoostClassifier, **_FAST),
     "aoso_vector": partial(edgewise.AOSOLogitBoostClassifier, leaf="vector", **_FAST),
+    "newton_boost": partial(edgewise.NewtonBoostClassifier, **_FAST),
     "mh_stump": partial(edgewise.AdaBoostMHClassifier, base="stump", **_FAST),
     "mh_tree": partial(edgewise.AdaBoostMHClassifier, votes="ternary", **_FAST),
     "mh_product": partial(edgewise.AdaBoostMHClassifier, base="product", **_FAST),

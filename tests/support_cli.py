@@ -1,6 +1,8 @@
 """What the tests of the command line need: running it, and small tables."""
 
+import contextlib
 import json
+import resource
 import subprocess
 import sys
 
@@ -48,6 +50,17 @@ def process(*arguments, **options):
     words = [sys.executable, "-m", "edgewise.cli", *(str(word) for word in arguments)]
     given = {"capture_output": True, "text": True, "timeout": 300, **options}
     return subprocess.run(words, check=False, **given)
+
+
+@contextlib.contextmanager
+def small_disk(n_bytes):
+    """No file of this process may grow beyond so many bytes."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
 
 
 def cars(n=90, seed=0):

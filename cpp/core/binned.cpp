@@ -1,6 +1,7 @@
 #include "binned.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -8,132 +9,264 @@ namespace edgewise {
 namespace {
 
 constexpr std::uint32_t kBlockPlaces = 16384;  // 128 KiB of packed bins: half of a common L2
+constexpr std::uint32_t kMostPlaces = 65536;   // entries are 16-bit numbers
+constexpr double kFewEntries = 8.0;            // of a row in a block: a larger one then pays
 constexpr std::size_t kRowsAtOnce = 512;
+constexpr int kWide = 512;  // columns from which it pays to look for those that cannot be split
 constexpr double kSparseBelow = 0.4;  // share of unusual entries below which sparse rows pay
 
 // Places of the features in a histogram. Where it wastes little, all get as many: the kernel then
 // steps from feature to feature without looking places up.
 void lay_out(BinnedData& data) {
   constexpr double kWaste = 1.25;
-  std::uint32_t most = 0, total = 0;
+  std::uint32_t most = 0;
+  std::uint64_t total = 0;
   std::vector<std::uint32_t> places;
   for (int f = 0; f < data.n_features; ++f) {
     places.push_back(static_cast<std::uint32_t>(data.n_bins(f)));
     most = std::max(most, places.back());
     total += places.back();
   }
-  if (most * static_cast<double>(data.n_features) <= kWaste * total) data.stride = most;
+  if (total >= std::uint64_t{1} << 31)
+    throw std::invalid_argument("all columns together must have fewer than 2^31 bins");
+  const double even = most * static_cast<double>(data.n_features);
+  if (even <= kWaste * static_cast<double>(total) && even < 0x1p31) data.stride = most;
   data.offset.assign(1, 0);
   for (const std::uint32_t n : places)
     data.offset.push_back(data.offset.back() + (data.stride ? data.stride : n));
 }
 
-std::vector<Block> cut_into_blocks(const BinnedData& data) {
+std::vector<Block> cut_into_blocks(const BinnedData& data, std::uint32_t most_places) {
   std::vector<Block> blocks;
   for (int f = 0; f < data.n_features; ++f) {
     const auto end = data.offset[static_cast<std::size_t>(f) + 1];
-    if (blocks.empty() || end - blocks.back().base > kBlockPlaces)
+    if (blocks.empty() || end - blocks.back().base > most_places)
       blocks.push_back({f, f, data.offset[static_cast<std::size_t>(f)], {}, {}});
     blocks.back().last = f + 1;
   }
   return blocks;
 }
 
-// Writes the columns, a tile of rows and columns at a time.
-void encode(BinnedData& data, const Matrix& x, const Team& team) {
+// Writes the columns (x.cols, n_rows), a tile of rows and columns at a time.
+void encode(const Cuts& cuts, const Matrix& x, Code* out, const Team& team) {
   constexpr std::size_t kColumns = 16;
-  const std::size_t d = x.cols;
-  data.columns.resize(data.n_rows * static_cast<std::size_t>(data.n_features));
-  const std::size_t n_tiles = (data.n_rows + kRowsAtOnce - 1) / kRowsAtOnce;
+  const std::size_t n_tiles = (x.rows + kRowsAtOnce - 1) / kRowsAtOnce;
   team.each(n_tiles, [&](std::size_t tile, int) {
-    const std::size_t begin = tile * kRowsAtOnce, end = std::min(data.n_rows, begin + kRowsAtOnce);
+    const std::size_t begin = tile * kRowsAtOnce, end = std::min(x.rows, begin + kRowsAtOnce);
     const std::size_t n = end - begin;
     double values[kRowsAtOnce * kColumns];
-    for (std::size_t first = 0; first < d; first += kColumns) {
-      const std::size_t last = std::min(d, first + kColumns);
+    for (std::size_t first = 0; first < x.cols; first += kColumns) {
+      const std::size_t last = std::min(x.cols, first + kColumns);
       x.columns(begin, end, first, last, values);
-      for (std::size_t f = first; f < last; ++f) {
-        encode_column(data.cuts, f, values + (f - first) * n, n,
-                      &data.columns[f * data.n_rows + begin], 1);
+      for (std::size_t f = first; f < last; ++f)
+        encode_column(cuts, f, values + (f - first) * n, n, out + f * x.rows + begin, 1);
+    }
+  });
+}
+
+// How often each bin occurs in a column.
+struct Counts {
+  std::array<std::size_t, 256> of_bin{};
+
+  void add(const Code* codes, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) ++of_bin[codes[i]];
+  }
+  Code usual() const {
+    return static_cast<Code>(std::max_element(of_bin.begin(), of_bin.end()) - of_bin.begin());
+  }
+};
+
+void list_rows(BinnedData& data, const Team& team) {
+  const auto d = static_cast<std::size_t>(data.n_features);
+  data.codes.resize(data.n_rows * d);
+  team.range(data.n_rows, kRowsAtOnce, [&](std::size_t begin, std::size_t end, int) {
+    Code part[64];
+    for (std::size_t b = begin; b < end; b += 64) {
+      const std::size_t e = std::min(end, b + 64);
+      for (std::size_t f = 0; f < d; ++f) {
+        data.column(static_cast<int>(f)).copy(b, e, part);
+        for (std::size_t i = b; i < e; ++i) data.codes[i * d + f] = part[i - b];
       }
     }
   });
 }
 
-// The most frequent bin of every feature and the share of entries that are not in it.
-double find_usual(BinnedData& data, const Team& team) {
-  std::vector<std::size_t> unusual(static_cast<std::size_t>(data.n_features));
-  data.usual.resize(static_cast<std::size_t>(data.n_features));
-  team.each(static_cast<std::size_t>(data.n_features), [&](std::size_t f, int) {
-    std::vector<std::size_t> count(256);
-    for (std::size_t i = 0; i < data.n_rows; ++i) ++count[data.columns[f * data.n_rows + i]];
-    const auto most = std::max_element(count.begin(), count.end());
-    data.usual[f] = static_cast<Code>(most - count.begin());
-    unusual[f] = data.n_rows - *most;
-  });
-  double total = 0.0;
-  for (const std::size_t u : unusual) total += static_cast<double>(u);
-  return total / (static_cast<double>(data.n_rows) * data.n_features);
-}
-
-void list_rows(BinnedData& data, const Team& team) {
-  const auto d = static_cast<std::size_t>(data.n_features);
-  data.codes.resize(data.columns.size());
-  team.range(data.n_rows, kRowsAtOnce, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t b = begin; b < end; b += 64)
-      for (std::size_t f = 0; f < d; ++f)
-        for (std::size_t i = b; i < std::min(end, b + 64); ++i)
-          data.codes[i * d + f] = data.columns[f * data.n_rows + i];
-  });
+// Calls visit(row, code) for the rows of a column that are not in its usual bin, ascending.
+template <class Visit>
+void each_unusual(const Column& column, std::size_t n_rows, Visit visit) {
+  if (!column.all) {
+    for (std::size_t e = 0; e < column.n; ++e) visit(column.rows[e], column.codes[e]);
+    return;
+  }
+  for (std::size_t i = 0; i < n_rows; ++i)
+    if (column.all[i] != column.usual) visit(i, column.all[i]);
 }
 
 // Lists the unusual entries of every row, block by block.
-void list_entries(BinnedData& data, Block& block) {
+void list_entries(const BinnedData& data, Block& block) {
   block.start.assign(data.n_rows + 1, 0);
-  auto unusual = [&](auto&& visit) {
-    for (int f = block.first; f < block.last; ++f) {
-      const Code* column = data.column(f);
-      const Code usual = data.usual[static_cast<std::size_t>(f)];
-      for (std::size_t i = 0; i < data.n_rows; ++i)
-        if (column[i] != usual) visit(f, i, column[i]);
-    }
-  };
-  unusual([&](int, std::size_t i, Code) { ++block.start[i + 1]; });
+  for (int f = block.first; f < block.last; ++f)
+    each_unusual(data.column(f), data.n_rows, [&](std::size_t i, Code) { ++block.start[i + 1]; });
   for (std::size_t i = 0; i < data.n_rows; ++i) block.start[i + 1] += block.start[i];
   block.entries.resize(block.start[data.n_rows]);
   std::vector<std::uint32_t> next(block.start.begin(), block.start.end() - 1);
-  unusual([&](int f, std::size_t i, Code code) {
-    const auto place = data.offset[static_cast<std::size_t>(f)] - block.base + code;
-    block.entries[next[i]++] = static_cast<std::uint16_t>(place);
-  });
+  for (int f = block.first; f < block.last; ++f)
+    each_unusual(data.column(f), data.n_rows, [&](std::size_t i, Code code) {
+      const auto place = data.offset[static_cast<std::size_t>(f)] - block.base + code;
+      block.entries[next[i]++] = static_cast<std::uint16_t>(place);
+    });
 }
 
 }  // namespace
 
-BinnedData::BinnedData(const Matrix& x, Cuts fitted, std::vector<Grouped> grouped, const Team& team)
-    : n_rows(x.rows),
-      n_features(static_cast<int>(x.cols + grouped.size())),
-      feature_of(x.cols),
+BinnedData::BinnedData(std::size_t rows, std::size_t cols, Cuts fitted,
+                       std::vector<Grouped> grouped)
+    : n_rows(rows),
+      n_features(static_cast<int>(cols + grouped.size())),
+      feature_of(cols),
       cuts(std::move(fitted)),
+      usual(cols + grouped.size()),
+      n_unusual_(cols + grouped.size()),
+      columns_(cols + grouped.size()),
       grouped_(std::move(grouped)) {
   std::iota(feature_of.begin(), feature_of.end(), 0);
   for (const Grouped& g : grouped_) feature_of.push_back(g.feature);
   lay_out(*this);
-  blocks = cut_into_blocks(*this);
-  encode(*this, x, team);
+}
+
+BinnedData::BinnedData(const Matrix& x, Cuts fitted, std::vector<Grouped> grouped, const Team& team)
+    : BinnedData(x.rows, x.cols, std::move(fitted), std::move(grouped)) {
+  all_codes_.resize(n_rows * columns_.size());
+  encode(cuts, x, all_codes_.data(), team);
+  for (std::size_t f = 0; f < columns_.size(); ++f) columns_[f].all = &all_codes_[f * n_rows];
+  take_groups();
+  find_usual(team);
+  lay_out_rows(team);
+}
+
+BinnedData::BinnedData(std::vector<Code> bins, std::size_t n, std::size_t d, Cuts fitted,
+                       const Team& team)
+    : BinnedData(n, d, std::move(fitted), {}) {
+  all_codes_ = std::move(bins);
+  for (std::size_t f = 0; f < d; ++f) columns_[f].all = &all_codes_[f * n_rows];
+  find_usual(team);
+  lay_out_rows(team);
+}
+
+void BinnedData::find_usual(const Team& team) {
+  team.each(columns_.size(), [&](std::size_t f, int) {
+    Counts counts;
+    counts.add(columns_[f].all, n_rows);
+    columns_[f].usual = usual[f] = counts.usual();
+    n_unusual_[f] = n_rows - counts.of_bin[usual[f]];
+  });
+}
+
+// The bins of a sparse matrix's entries, and of zero in every column.
+struct BinnedData::Encoded {
+  std::vector<Code> entries, zero;
+  std::vector<std::uint8_t> listed;  // whether the column is to list rows
+
+  Encoded(const Transposed& x, BinnedData& data, const Team& team)
+      : entries(x.value.size()), zero(x.cols), listed(x.cols) {
+    constexpr std::size_t kListed = sizeof(Row) + sizeof(Code);  // bytes; else one for each row
+    team.each(x.cols, [&](std::size_t f, int) {
+      const double nothing = 0.0;
+      encode_column(data.cuts, f, &nothing, 1, &zero[f], 1);
+      Code* of_column = entries.data() + x.start[f];
+      encode_column(data.cuts, f, x.value.data() + x.start[f], x.n_entries(f), of_column, 1);
+      Counts counts;
+      counts.add(of_column, x.n_entries(f));
+      counts.of_bin[zero[f]] += x.rows - x.n_entries(f);
+      data.columns_[f].usual = data.usual[f] = counts.usual();
+      data.n_unusual_[f] = x.rows - counts.of_bin[counts.usual()];
+      listed[f] = counts.usual() == zero[f] && data.n_unusual_[f] * kListed < x.rows;
+    });
+  }
+};
+
+BinnedData::BinnedData(const Transposed& x, Cuts fitted, std::vector<Grouped> grouped,
+                       const Team& team)
+    : BinnedData(x.rows, x.cols, std::move(fitted), std::move(grouped)) {
+  const Encoded encoded(x, *this, team);
+  make_room(x, encoded);
+  team.each(x.cols, [&](std::size_t f, int) { fill(x, encoded, f); });
+  take_groups();
+  for (std::size_t f = x.cols; f < columns_.size(); ++f) {
+    Counts counts;
+    counts.add(columns_[f].all, n_rows);
+    columns_[f].usual = usual[f] = counts.usual();
+    n_unusual_[f] = n_rows - counts.of_bin[usual[f]];
+  }
+  lay_out_rows(team);
+}
+
+void BinnedData::make_room(const Transposed& x, const Encoded& encoded) {
+  std::size_t n_listed = 0, n_whole = grouped_.size();
+  for (std::size_t f = 0; f < x.cols; ++f) {
+    n_listed += encoded.listed[f] ? n_unusual_[f] : 0;
+    n_whole += !encoded.listed[f];
+  }
+  has_lists_ = n_whole < columns_.size();
+  listed_rows_.resize(n_listed), listed_codes_.resize(n_listed);
+  all_codes_.resize(n_whole * n_rows);
+  const Row* rows = listed_rows_.data();
+  const Code *codes_of_rows = listed_codes_.data(), *all = all_codes_.data();
+  for (std::size_t f = 0; f < columns_.size(); ++f) {
+    Column& column = columns_[f];
+    if (f < x.cols && encoded.listed[f]) {
+      column.rows = rows, column.codes = codes_of_rows, column.n = n_unusual_[f];
+      rows += column.n, codes_of_rows += column.n;
+    } else {
+      column.all = all;
+      all += n_rows;
+    }
+  }
+}
+
+void BinnedData::fill(const Transposed& x, const Encoded& encoded, std::size_t f) {
+  const Column& column = columns_[f];
+  if (column.all) {
+    Code* all = all_codes_.data() + (column.all - all_codes_.data());
+    std::fill(all, all + n_rows, encoded.zero[f]);
+    for (std::size_t e = x.start[f]; e < x.start[f + 1]; ++e) all[x.row[e]] = encoded.entries[e];
+    return;
+  }
+  auto at = static_cast<std::size_t>(column.rows - listed_rows_.data());
+  for (std::size_t e = x.start[f]; e < x.start[f + 1]; ++e) {
+    if (encoded.entries[e] == column.usual) continue;
+    listed_rows_[at] = x.row[e];
+    listed_codes_[at++] = encoded.entries[e];
+  }
+}
+
+void BinnedData::take_groups() {
   for (std::size_t g = 0; g < grouped_.size(); ++g) {
+    const Column& column = columns_[columns_.size() - grouped_.size() + g];
     std::copy(grouped_[g].codes.begin(), grouped_[g].codes.end(),
-              columns.begin() + static_cast<std::ptrdiff_t>((x.cols + g) * n_rows));
+              all_codes_.begin() + (column.all - all_codes_.data()));
     grouped_[g].codes = {};
   }
-  const double unusual = find_usual(*this, team);
-  // Places of entries must fit 32 bits.
-  sparse = unusual < kSparseBelow && unusual * static_cast<double>(n_rows) * n_features < 0x1p32;
-  if (sparse) {
-    team.each(blocks.size(), [&](std::size_t b, int) { list_entries(*this, blocks[b]); });
-  } else {
+}
+
+void BinnedData::lay_out_rows(const Team& team) {
+  const auto unusual =
+      static_cast<double>(std::accumulate(n_unusual_.begin(), n_unusual_.end(), std::size_t{0}));
+  const double share = unusual / (static_cast<double>(n_rows) * n_features);
+  sparse = share < kSparseBelow && unusual < 0x1p32;  // places of entries must fit 32 bits
+  if (!sparse) {
+    blocks = cut_into_blocks(*this, kBlockPlaces);
     list_rows(*this, team);
+    return;
   }
+  const double n_blocks = static_cast<double>(n_places()) / kBlockPlaces;
+  const bool few = unusual < kFewEntries * static_cast<double>(n_rows) * n_blocks;
+  blocks = cut_into_blocks(*this, few ? kMostPlaces : kBlockPlaces);
+  team.each(blocks.size(), [&](std::size_t b, int) { list_entries(*this, blocks[b]); });
+  n_per_row_ = unusual / static_cast<double>(n_rows);
+  if (n_features < kWide) return;
+  for (std::uint32_t f = 0; f < static_cast<std::uint32_t>(n_features); ++f)
+    column_at.resize(offset[f + 1], f);
 }
 
 std::vector<double> BinnedData::categories_in(int f, const BinSet& bins) const {
@@ -150,11 +283,22 @@ std::vector<double> BinnedData::categories_in(int f, const BinSet& bins) const {
 }
 
 std::size_t BinnedData::bytes() const {
-  std::size_t total = columns.size() + codes.size();
+  std::size_t total = all_codes_.size() + listed_codes_.size() + codes.size();
+  total += listed_rows_.size() * sizeof(Row) + column_at.size() * sizeof(std::uint32_t);
   for (const Block& block : blocks)
     total +=
         block.entries.size() * sizeof(std::uint16_t) + block.start.size() * sizeof(std::uint32_t);
   return total;
+}
+
+BinnedData bin_matrix(const Matrix& x, const double* weights, int max_bins,
+                      const std::vector<int>& categorical, std::vector<Grouped> grouped,
+                      const Team& team) {
+  auto bin = [&](const auto& matrix) {
+    Cuts cuts = fit_cuts(matrix, weights, max_bins, categorical, grouped, team);
+    return BinnedData(matrix, std::move(cuts), std::move(grouped), team);
+  };
+  return x.is_sparse() ? bin(Transposed(x)) : bin(x);
 }
 
 }  // namespace edgewise

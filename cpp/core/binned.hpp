@@ -6,13 +6,15 @@
 // - sparse: rows list only the entries that differ from the feature's most frequent bin (the
 //   "usual" one), as histogram places. The usual bin's sum is the node's total minus the others,
 //   exactly, because sums are integers.
-// Codes are kept column after column beside either, for routing.
+// Codes are kept column after column beside either, for routing: all of them, or, of sparse input,
+// only rows that are not in the column's usual bin.
 //
 // A column is a feature's, or holds groups of the categories of a feature that has too many for
 // bins of their own; those come last. Trees are grown on columns, and a finished tree names
 // features.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,6 +22,7 @@
 #include "binning.hpp"
 #include "matrix.hpp"
 #include "threads.hpp"
+#include "transposed.hpp"
 #include "types.hpp"
 
 namespace edgewise {
@@ -32,6 +35,52 @@ struct Block {
   std::vector<std::uint16_t> entries;  // sparse
 };
 
+// The bins of one column: of all rows, or of those listed, ascending, and the usual one for others.
+struct Column {
+  const Code* all = nullptr;
+  const Row* rows = nullptr;
+  const Code* codes = nullptr;
+  std::size_t n = 0;  // listed
+  Code usual = 0;
+
+  Code code(Row row) const {
+    if (all) return all[row];
+    const Row* at = std::lower_bound(rows, rows + n, row);
+    return at != rows + n && *at == row ? codes[at - rows] : usual;
+  }
+
+  // Calls visit(i, code) for of[0..count), fastest where these rows ascend.
+  template <class Visit>
+  void each(const Row* of, std::size_t count, Visit visit) const {
+    if (all) {
+      for (std::size_t i = 0; i < count; ++i) visit(i, all[of[i]]);
+      return;
+    }
+    const Row *at = rows, *end = rows + n;
+    Row last = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Row row = of[i];
+      if (row < last) at = rows;
+      last = row;
+      std::ptrdiff_t step = 1;
+      while (step < end - at && at[step] < row) at += step, step *= 2;
+      at = std::lower_bound(at, at + std::min(step, end - at), row);
+      visit(i, at != end && *at == row ? codes[at - rows] : usual);
+    }
+  }
+
+  // Writes the codes of rows [begin, end).
+  void copy(std::size_t begin, std::size_t end, Code* out) const {
+    if (all) {
+      std::copy(all + begin, all + end, out);
+      return;
+    }
+    std::fill(out, out + (end - begin), usual);
+    const Row* at = std::lower_bound(rows, rows + n, static_cast<Row>(begin));
+    for (; at != rows + n && *at < end; ++at) out[*at - begin] = codes[at - rows];
+  }
+};
+
 struct BinnedData {
   std::size_t n_rows = 0;
   int n_features = 0;           // columns of bins
@@ -42,10 +91,15 @@ struct BinnedData {
   std::vector<Code> usual;            // (n_features): most frequent bin
   bool sparse = false;
   std::vector<Block> blocks;
-  std::vector<Code> columns;  // (n_features, n_rows): bins, for routing rows
-  std::vector<Code> codes;    // dense: (n_rows, n_features), the same for histograms
+  std::vector<Code> codes;               // dense: (n_rows, n_features), for histograms
+  std::vector<std::uint32_t> column_at;  // sparse and wide: (n_places), the column of a place
 
   BinnedData(const Matrix& x, Cuts cuts, std::vector<Grouped> grouped, const Team& team);
+  BinnedData(const Transposed& x, Cuts cuts, std::vector<Grouped> grouped, const Team& team);
+
+  // From the bins themselves, (n_features, n_rows).
+  BinnedData(std::vector<Code> columns, std::size_t n_rows, std::size_t n_features, Cuts cuts,
+             const Team& team);
 
   std::uint32_t n_places() const { return offset.back(); }
   int n_value_bins(int f) const { return cuts.n_value_bins(static_cast<std::size_t>(f)); }
@@ -54,14 +108,44 @@ struct BinnedData {
   int n_bins(int f) const {
     return n_value_bins(f) + cuts.has_missing[static_cast<std::size_t>(f)];
   }
-  const Code* column(int f) const { return &columns[static_cast<std::size_t>(f) * n_rows]; }
-  Code code(Row row, int f) const { return column(f)[row]; }
+  const Column& column(int f) const { return columns_[static_cast<std::size_t>(f)]; }
+  Code code(Row row, int f) const { return column(f).code(row); }
+  bool has_lists() const { return has_lists_; }
+  const std::vector<Code>& all_codes() const { return all_codes_; }  // of columns that list no rows
+  // Whether it is less work to take n rows out of a histogram than to subtract their own.
+  bool pays_to_remove(std::size_t n) const {
+    return !column_at.empty() && 4.0 * static_cast<double>(n) * n_per_row_ < n_places();
+  }
   // The categories in some bins of a categorical column, ascending.
   std::vector<double> categories_in(int f, const BinSet& bins) const;
   std::size_t bytes() const;
 
+  // Columns point into arrays, which a move takes along.
+  BinnedData(const BinnedData&) = delete;
+  BinnedData(BinnedData&&) = default;
+
  private:
+  struct Encoded;
+
+  BinnedData(std::size_t rows, std::size_t cols, Cuts cuts, std::vector<Grouped> grouped);
+  void make_room(const Transposed& x, const Encoded& encoded);
+  void fill(const Transposed& x, const Encoded& encoded, std::size_t f);
+  void take_groups();
+  void find_usual(const Team& team);
+  void lay_out_rows(const Team& team);
+
+  double n_per_row_ = 0.0;              // sparse: entries of a row
+  bool has_lists_ = false;              // whether some column lists rows
+  std::vector<std::size_t> n_unusual_;  // (n_features): rows not in the usual bin
+  std::vector<Column> columns_;         // (n_features)
+  std::vector<Code> all_codes_, listed_codes_;
+  std::vector<Row> listed_rows_;
   std::vector<Grouped> grouped_;  // of the last columns; without codes
 };
+
+// Bins a matrix, whatever its kind.
+BinnedData bin_matrix(const Matrix& x, const double* weights, int max_bins,
+                      const std::vector<int>& categorical, std::vector<Grouped> grouped,
+                      const Team& team);
 
 }  // namespace edgewise

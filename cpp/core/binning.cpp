@@ -159,13 +159,16 @@ std::vector<double> choose_categories(std::vector<Value> values) {
 }
 
 // Weights in fixed point, 2^20 for the largest: order-free sums, at least one unit each.
-std::vector<std::uint64_t> masses(const double* weights, std::size_t n) {
-  const double largest = *std::max_element(weights, weights + n);
+std::vector<std::uint64_t> masses(const double* weights, std::size_t n, double largest) {
   std::vector<std::uint64_t> mass(n);
   for (std::size_t i = 0; i < n; ++i)
     mass[i] = std::max<std::uint64_t>(
         1, static_cast<std::uint64_t>(std::llround(weights[i] / largest * 1048576.0)));
   return mass;
+}
+
+std::vector<std::uint64_t> masses(const double* weights, std::size_t n) {
+  return masses(weights, n, *std::max_element(weights, weights + n));
 }
 
 // Number of cuts below each of kAbreast values: the searches run side by side, since each of them
@@ -178,6 +181,64 @@ EDGEWISE_CLONES void search_cuts(const double* padded, std::size_t size, const d
     for (std::size_t j = 0; j < kAbreast; ++j)
       at[j] += padded[at[j] + step - 1] < values[j] ? step : 0;
   for (std::size_t j = 0; j < kAbreast; ++j) found[j] = at[j];
+}
+
+Cuts empty_cuts(std::size_t n_features, const std::vector<int>& categorical) {
+  Cuts cuts;
+  cuts.of_feature.resize(n_features);
+  cuts.has_missing.resize(n_features);
+  cuts.categorical.resize(n_features);
+  for (const int f : categorical) cuts.categorical.at(static_cast<std::size_t>(f)) = 1;
+  return cuts;
+}
+
+// Which values a column has that take no part in choosing cuts.
+struct Absent {
+  bool nan = false, infinity = false;
+
+  Absent(bool has_nan, bool has_infinity) : nan(has_nan), infinity(has_infinity) {}
+  Absent(const double* column, std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      nan |= std::isnan(column[i]);
+      infinity |= std::isinf(column[i]);
+    }
+  }
+};
+
+// The cuts of a feature from its distinct values, and whether any value is missing.
+void choose(Cuts& cuts, std::size_t f, std::vector<Value> values, Absent absent, int max_bins) {
+  const bool categorical = cuts.categorical[f];
+  const bool too_many = categorical && values.size() > kMaxCategories;
+  cuts.of_feature[f] =
+      categorical ? choose_categories(std::move(values)) : choose_cuts(values, max_bins);
+  cuts.has_missing[f] = too_many || absent.nan || (categorical && absent.infinity);
+}
+
+// Calls visit(feature, column, sorter) for every column of x as doubles, several side by side.
+template <class Visit>
+void each_column(const Matrix& x, const Team& team, Visit visit) {
+  std::vector<Sorter> sorters(static_cast<std::size_t>(team.size()));
+  const std::size_t n_groups = (x.cols + kColumnsAtOnce - 1) / kColumnsAtOnce;
+  team.each(n_groups, [&](std::size_t group, int slot) {
+    const std::size_t first = group * kColumnsAtOnce;
+    const std::size_t last = std::min(x.cols, first + kColumnsAtOnce);
+    std::vector<double> columns((last - first) * x.rows);
+    x.columns(0, x.rows, first, last, columns.data());
+    for (std::size_t f = first; f < last; ++f)
+      visit(f, columns.data() + (f - first) * x.rows, sorters[static_cast<std::size_t>(slot)]);
+  });
+}
+
+// Zeros that a sparse matrix does not list.
+void add_zeros(std::vector<Value>& values, std::uint64_t mass) {
+  if (mass == 0) return;
+  const auto at = std::lower_bound(values.begin(), values.end(), 0.0,
+                                   [](const Value& v, double x) { return v.value < x; });
+  if (at != values.end() && at->value == 0.0) {
+    at->mass += mass;
+  } else {
+    values.insert(at, {0.0, mass});
+  }
 }
 
 void add_groups(const Grouped& grouped, Cuts& cuts) {
@@ -217,33 +278,92 @@ void encode_column(const Cuts& cuts, std::size_t f, const double* values, std::s
   }
 }
 
+Summary summarise(const Matrix& x, const double* weights, double largest, const Team& team) {
+  Summary summary{std::vector<FeatureSummary>(x.cols)};
+  const auto mass = weights ? masses(weights, x.rows, largest) : std::vector<std::uint64_t>{};
+  each_column(x, team, [&](std::size_t f, const double* column, Sorter& sorter) {
+    FeatureSummary& s = summary.of_feature[f];
+    const auto values = sorter.distinct(column, x.rows, mass.empty() ? nullptr : mass.data());
+    s.values.reserve(values.size()), s.masses.reserve(values.size());
+    for (const Value& v : values) {
+      s.values.push_back(v.value);
+      s.masses.push_back(v.mass);
+    }
+    const Absent absent(column, x.rows);
+    s.has_nan = absent.nan, s.has_infinity = absent.infinity;
+  });
+  return summary;
+}
+
+Summary merged(const Summary& a, const Summary& b) {
+  Summary both{std::vector<FeatureSummary>(a.of_feature.size())};
+  for (std::size_t f = 0; f < a.of_feature.size(); ++f) {
+    const FeatureSummary &x = a.of_feature[f], &y = b.of_feature[f];
+    FeatureSummary& z = both.of_feature[f];
+    std::size_t i = 0, j = 0;
+    while (i < x.values.size() || j < y.values.size()) {
+      const bool take_x =
+          j == y.values.size() || (i < x.values.size() && x.values[i] <= y.values[j]);
+      const bool take_y =
+          i == x.values.size() || (j < y.values.size() && y.values[j] <= x.values[i]);
+      z.values.push_back(take_x ? x.values[i] : y.values[j]);
+      z.masses.push_back((take_x ? x.masses[i] : 0) + (take_y ? y.masses[j] : 0));
+      i += take_x, j += take_y;
+    }
+    z.has_nan = x.has_nan || y.has_nan;
+    z.has_infinity = x.has_infinity || y.has_infinity;
+  }
+  return both;
+}
+
+Cuts cuts_of(const Summary& summary, int max_bins, const std::vector<int>& categorical) {
+  Cuts cuts = empty_cuts(summary.of_feature.size(), categorical);
+  for (std::size_t f = 0; f < summary.of_feature.size(); ++f) {
+    const FeatureSummary& s = summary.of_feature[f];
+    std::vector<Value> values;
+    for (std::size_t i = 0; i < s.values.size(); ++i) values.push_back({s.values[i], s.masses[i]});
+    choose(cuts, f, std::move(values), {s.has_nan, s.has_infinity}, max_bins);
+  }
+  return cuts;
+}
+
 Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
               const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
               const Team& team) {
-  Cuts cuts;
-  cuts.of_feature.resize(x.cols);
-  cuts.has_missing.resize(x.cols);
-  cuts.categorical.resize(x.cols);
-  for (const int f : categorical) cuts.categorical.at(static_cast<std::size_t>(f)) = 1;
+  Cuts cuts = empty_cuts(x.cols, categorical);
   const auto mass = weights ? masses(weights, x.rows) : std::vector<std::uint64_t>{};
-  std::vector<Sorter> sorters(static_cast<std::size_t>(team.size()));
-  const std::size_t n_groups = (x.cols + kColumnsAtOnce - 1) / kColumnsAtOnce;
-  team.each(n_groups, [&](std::size_t group, int slot) {
-    const std::size_t first = group * kColumnsAtOnce;
-    const std::size_t last = std::min(x.cols, first + kColumnsAtOnce);
-    std::vector<double> columns((last - first) * x.rows);
-    x.columns(0, x.rows, first, last, columns.data());
-    for (std::size_t f = first; f < last; ++f) {
-      const double* column = columns.data() + (f - first) * x.rows;
-      auto values = sorters[static_cast<std::size_t>(slot)].distinct(
-          column, x.rows, mass.empty() ? nullptr : mass.data());
-      const bool too_many = cuts.categorical[f] && values.size() > kMaxCategories;
-      cuts.of_feature[f] = cuts.categorical[f] ? choose_categories(std::move(values))
-                                               : choose_cuts(values, max_bins);
-      cuts.has_missing[f] = too_many || std::any_of(column, column + x.rows, [&](double v) {
-                              return std::isnan(v) || (cuts.categorical[f] && std::isinf(v));
-                            });
+  each_column(x, team, [&](std::size_t f, const double* column, Sorter& sorter) {
+    auto values = sorter.distinct(column, x.rows, mass.empty() ? nullptr : mass.data());
+    choose(cuts, f, std::move(values), Absent(column, x.rows), max_bins);
+  });
+  for (const Grouped& g : grouped) add_groups(g, cuts);
+  return cuts;
+}
+
+Cuts fit_cuts(const Transposed& x, const double* weights, int max_bins,
+              const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
+              const Team& team) {
+  Cuts cuts = empty_cuts(x.cols, categorical);
+  const auto mass = weights ? masses(weights, x.rows) : std::vector<std::uint64_t>{};
+  const std::uint64_t total = std::accumulate(mass.begin(), mass.end(), std::uint64_t{0});
+  struct Scratch {
+    Sorter sorter;
+    std::vector<std::uint64_t> mass;
+  };
+  std::vector<Scratch> scratch(static_cast<std::size_t>(team.size()));
+  team.each(x.cols, [&](std::size_t f, int slot) {
+    Scratch& s = scratch[static_cast<std::size_t>(slot)];
+    const std::size_t n = x.n_entries(f);
+    const double* column = x.value.data() + x.start[f];
+    std::uint64_t zeros = x.rows - n;
+    if (!mass.empty()) {
+      s.mass.clear();
+      for (std::size_t e = x.start[f]; e < x.start[f + 1]; ++e) s.mass.push_back(mass[x.row[e]]);
+      zeros = total - std::accumulate(s.mass.begin(), s.mass.end(), std::uint64_t{0});
     }
+    auto values = s.sorter.distinct(column, n, mass.empty() ? nullptr : s.mass.data());
+    add_zeros(values, zeros);
+    choose(cuts, f, std::move(values), Absent(column, n), max_bins);
   });
   for (const Grouped& g : grouped) add_groups(g, cuts);
   return cuts;

@@ -15,6 +15,7 @@
 
 #include "matrix.hpp"
 #include "threads.hpp"
+#include "transposed.hpp"
 #include "types.hpp"
 
 namespace edgewise {
@@ -47,6 +48,26 @@ struct Grouped {
 Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
               const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
               const Team& team);
+Cuts fit_cuts(const Transposed& x, const double* weights, int max_bins,
+              const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
+              const Team& team);
+
+// What cuts follow from: the distinct finite values of every feature, ascending, with their masses
+// (numbers of rows, or weights in fixed point), and whether values are missing. Summaries of parts
+// of the rows add up to that of all.
+struct FeatureSummary {
+  std::vector<double> values;
+  std::vector<std::uint64_t> masses;
+  bool has_nan = false, has_infinity = false;
+};
+struct Summary {
+  std::vector<FeatureSummary> of_feature;
+};
+
+// `largest` is the largest weight of all rows, of this part or of others.
+Summary summarise(const Matrix& x, const double* weights, double largest, const Team& team);
+Summary merged(const Summary& a, const Summary& b);
+Cuts cuts_of(const Summary& summary, int max_bins, const std::vector<int>& categorical);
 
 // Writes the codes of n values of feature f to out[0], out[step], ...
 void encode_column(const Cuts& cuts, std::size_t f, const double* values, std::size_t n, Code* out,

@@ -94,7 +94,7 @@ template <class Bin>
 std::vector<BranchNode> grow_all(const BinnedData& data, const std::int8_t* signs,
                                  const double* mass, const std::vector<double>& otherwise,
                                  const GrowLimits& limits, std::uint8_t* says, const Team& team) {
-  HistogramPool<Bin> pool(data.n_places());
+  HistogramPool<Bin> pool(data);
   std::vector<Scratch> scratch(static_cast<std::size_t>(team.size()));
   const std::size_t n_nodes = otherwise.size();
   std::vector<BranchNode> nodes(n_nodes);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "clones.hpp"
 #include "criteria/least_squares.hpp"
 #include "criteria/newton.hpp"
+#include "derivatives.hpp"
 #include "fixed_point.hpp"
 #include "two_channel.hpp"
 
@@ -12,45 +12,24 @@ namespace edgewise {
 
 namespace {
 
-struct Derivatives {
-  double g = 0.0, h = 0.0;
-};
-
-// First and second derivatives of the loss along e_k from the residuals r of class k, weighted; h
-// is p (1 - p), which is |r| (1 - |r|) whether or not k is the true class.
-EDGEWISE_CLONES void derive_alone(const double* r, const double* weights, std::size_t n, double* g,
-                                  double* h) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const double w = weights ? weights[i] : 1.0;
-    const double size = std::abs(r[i]);
-    g[i] = w * r[i];
-    h[i] = w * (size * (1.0 - size));
-  }
-}
-
-// The same along e_k - e_b from the residuals of k and of the base class b. A residual is positive
-// only for the true class, so p = 1 - r there and p = -r elsewhere.
-EDGEWISE_CLONES void derive_against(const double* r, const double* base, const double* weights,
-                                    std::size_t n, double* g, double* h) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const double w = weights ? weights[i] : 1.0;
-    const double a = std::abs(r[i]), b = std::abs(base[i]);
-    const double p = r[i] > 0.0 ? 1.0 - a : a;
-    const double p_base = base[i] > 0.0 ? 1.0 - b : b;
-    g[i] = w * (r[i] - base[i]);
-    h[i] = w * (a * (1.0 - a) + b * (1.0 - b) + 2.0 * p * p_base);
-  }
-}
-
 // One thread's arrays, reused from tree to tree.
 struct Scratch {
-  std::vector<double> g, h;  // (n_rows), weighted
-  std::vector<double> ones;  // (n_rows), where least squares needs unit weights
+  std::vector<double> g, h;     // (n_rows), weighted
+  std::vector<double> weights;  // (n_rows), where they are not the posterior's
   TwoChannels channels;
 };
 
-void derive(const Posterior& posterior, Target target, Scratch& s, const Team& team) {
-  const double* weights = posterior.weights();
+// Weights of the rows, zero where they are not drawn; null: all are one.
+const double* weights_of(const Posterior& posterior, const GrowLimits& limits, Scratch& s) {
+  if (!limits.sample) return posterior.weights();
+  s.weights.resize(posterior.n_rows());
+  for (std::size_t i = 0; i < s.weights.size(); ++i)
+    s.weights[i] = limits.is_drawn(i) ? posterior.weight(static_cast<Row>(i)) : 0.0;
+  return s.weights.data();
+}
+
+void derive(const Posterior& posterior, Target target, const double* weights, Scratch& s,
+            const Team& team) {
   const double* r = posterior.residuals_of_class(target.k);
   s.g.resize(posterior.n_rows()), s.h.resize(posterior.n_rows());
   team.range(posterior.n_rows(), kParallelRows, [&](std::size_t begin, std::size_t end, int) {
@@ -65,79 +44,129 @@ void derive(const Posterior& posterior, Target target, Scratch& s, const Team& t
   });
 }
 
-const double* weights_or_ones(const Posterior& posterior, Scratch& s) {
-  if (posterior.weighted()) return posterior.weights();
-  s.ones.resize(posterior.n_rows(), 1.0);
-  return s.ones.data();
+const double* or_ones(const double* weights, std::size_t n, Scratch& s) {
+  if (weights) return weights;
+  s.weights.resize(n, 1.0);
+  return s.weights.data();
 }
 
-// A leaf moves its class, and the base class against it, by shrinkage * factor * sum g / sum h. All
-// rows count, in a finer fixed point than the histogram's.
+// Which way the move of a target may go with each column; none where no feature minds.
+std::vector<std::int8_t> directions_of(const Monotone& monotone, Target target,
+                                       const std::vector<int>& feature_of) {
+  std::vector<std::int8_t> of_feature;
+  if (!monotone.any()) return of_feature;
+  for (const int f : feature_of)
+    of_feature.push_back(static_cast<std::int8_t>(monotone.of_move(f, target.k, target.base)));
+  const bool free = std::all_of(of_feature.begin(), of_feature.end(),
+                                [](std::int8_t d) { return d == direction::kFree; });
+  return free ? std::vector<std::int8_t>{} : of_feature;
+}
+
+// A leaf moves its class, and the base class against it, by shrinkage * factor * sum g / (sum h +
+// l2). All rows count, in a finer fixed point than the histogram's.
 struct NewtonLeaves {
   const Scratch& s;
   Derivatives unit;  // units per 1.0 of g and h in exact sums
   Target target;
-  double factor, shrinkage;
+  double factor, shrinkage, l2, max_delta;
+  std::vector<Bounds> bounds{};  // of the steps of the leaves, if any
 
   void operator()(Tree& tree, std::size_t n_leaves, const Team& team) const {
-    const bool pair = target.base >= 0;
-    tree.width = pair ? 2 : 1;
-    for (const double step : steps(tree, n_leaves, team)) {
-      tree.classes.push_back(target.k);
-      tree.values.push_back(shrinkage * step);
-      if (pair) {
-        tree.classes.push_back(target.base);
-        tree.values.push_back(-shrinkage * step);
-      }
-    }
+    auto step = steps(tree, n_leaves, team);
+    for (std::size_t j = 0; j < bounds.size(); ++j) step[j] = bounds[j].clamp(step[j]);
+    move_by_steps(tree, target, step, shrinkage);
+  }
+
+  // Of some of the rows.
+  double step(const Row* rows, std::size_t n) const {
+    Sums sum;
+    for (std::size_t i = 0; i < n; ++i) add(rows[i], sum);
+    return step_of(sum);
   }
 
  private:
+  struct Sums {
+    std::int64_t g = 0, h = 0;
+  };
+
+  void add(std::size_t i, Sums& sum) const {
+    sum.g += to_integer(s.g[i] * unit.g);
+    sum.h += to_integer(s.h[i] * unit.h);
+  }
+
+  double step_of(Sums sum) const { return newton_step(sum.g, sum.h, unit, factor, l2, max_delta); }
+
   std::vector<double> steps(const Tree& tree, std::size_t n_leaves, const Team& team) const {
-    struct Sums {
-      std::int64_t g = 0, h = 0;
-    };
     std::vector<std::vector<Sums>> part(static_cast<std::size_t>(team.size()));
     for (auto& sums : part) sums.resize(n_leaves);
     team.range(s.g.size(), kParallelRows, [&](std::size_t begin, std::size_t end, int slot) {
       Sums* sums = part[static_cast<std::size_t>(slot)].data();
-      for (std::size_t i = begin; i < end; ++i) {
-        Sums& leaf = sums[tree.leaf_of_row[i]];
-        leaf.g += to_integer(s.g[i] * unit.g);
-        leaf.h += to_integer(s.h[i] * unit.h);
-      }
+      for (std::size_t i = begin; i < end; ++i) add(i, sums[tree.leaf_of_row[i]]);
     });
     std::vector<double> step_of_leaf(n_leaves);
     for (std::size_t j = 0; j < n_leaves; ++j) {
       Sums sum;
       for (const auto& sums : part) sum.g += sums[j].g, sum.h += sums[j].h;
-      if (sum.g == 0) continue;
-      const double step = (static_cast<double>(sum.g) / unit.g) /
-                          (static_cast<double>(std::max<std::int64_t>(sum.h, 1)) / unit.h);
-      step_of_leaf[j] = std::clamp(factor * step, -kLeafClip, kLeafClip);
+      step_of_leaf[j] = step_of(sum);
     }
     return step_of_leaf;
   }
 };
 
-template <class Criterion, class Bin>
-std::vector<Tree> grow_all(const BinnedData& data, const Posterior& posterior,
+// Derivatives of the logistic loss, from the probabilities. Fills s.g and s.h of a target and
+// returns the weights of the rows (null: all are one).
+struct FromPosterior {
+  const Posterior& posterior;
+
+  const double* operator()(Target target, const GrowLimits& limits, Scratch& s,
+                           const Team& team) const {
+    const double* weights = weights_of(posterior, limits, s);
+    derive(posterior, target, weights, s, team);
+    return weights;
+  }
+};
+
+// Derivatives of any loss, given as columns of two matrices (n_rows, n_classes), weighted.
+struct FromColumns {
+  const double *g, *h;
+  std::size_t n_rows, n_classes;
+
+  const double* operator()(Target target, const GrowLimits& limits, Scratch& s,
+                           const Team& team) const {
+    s.g.resize(n_rows), s.h.resize(n_rows);
+    team.range(n_rows, kParallelRows, [&](std::size_t begin, std::size_t end, int) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t at = i * n_classes + static_cast<std::size_t>(target.k);
+        s.g[i] = limits.is_drawn(i) ? g[at] : 0.0;
+        s.h[i] = limits.is_drawn(i) ? h[at] : 0.0;
+      }
+    });
+    return nullptr;
+  }
+};
+
+template <class Criterion, class Bin, class Source>
+std::vector<Tree> grow_all(const BinnedData& data, const Source& source,
                            const std::vector<Target>& targets, const GrowLimits& limits,
                            double factor, double shrinkage, const Team& team) {
-  HistogramPool<Bin> pool(data.n_places());
+  HistogramPool<Bin> pool(data);
   std::vector<Scratch> scratch(static_cast<std::size_t>(team.size()));
   std::vector<Tree> trees(targets.size());
   share_trees(targets.size(), team, [&](std::size_t t, int slot, const Team& inner) {
     const std::size_t n = data.n_rows;
     Scratch& s = scratch[static_cast<std::size_t>(slot)];
-    derive(posterior, targets[t], s, inner);
+    const double* weights = source(targets[t], limits, s, inner);
     const Derivatives unit{sum_scale(n, largest(s.g.data(), n, inner)),
                            sum_scale(n, largest(s.h.data(), n, inner))};
-    const double* mass = Criterion::mass(weights_or_ones(posterior, s), s.h.data());
+    const double* mass = Criterion::mass(or_ones(weights, n, s), s.h.data());
     const double sum_g = total(s.g.data(), n, unit.g, inner);
     const double sum_mass = total(mass, n, sum_scale(n, largest(mass, n, inner)), inner);
     TwoChannelEvaluator<Bin, NewtonLeaves> evaluator(
-        data, limits, s.channels, pool, NewtonLeaves{s, unit, targets[t], factor, shrinkage});
+        data, limits, s.channels, pool,
+        NewtonLeaves{s, unit, targets[t], factor, shrinkage, limits.core_l2(), limits.max_delta});
+    evaluator.rule(Criterion::l2(limits.core_l2()),
+                   {directions_of(limits.monotone, targets[t], data.feature_of),
+                    Criterion::value_per_step(factor)});
     evaluator.prepare(s.g.data(), mass, sum_g, sum_mass, inner);
     trees[t] = Grower(data, limits, evaluator, inner).grow(s.channels.rows, s.channels.skipped);
   });
@@ -146,17 +175,50 @@ std::vector<Tree> grow_all(const BinnedData& data, const Posterior& posterior,
 
 }  // namespace
 
+double newton_step(std::int64_t g, std::int64_t h, Derivatives unit, double factor, double l2,
+                   double max_delta) {
+  if (g == 0) return 0.0;
+  const double mass = static_cast<double>(std::max<std::int64_t>(h, 1)) / unit.h + l2;
+  return std::clamp(factor * ((static_cast<double>(g) / unit.g) / mass), -max_delta, max_delta);
+}
+
+void move_by_steps(Tree& tree, Target target, const std::vector<double>& steps, double shrinkage) {
+  const bool pair = target.base >= 0;
+  tree.width = pair ? 2 : 1;
+  for (const double step : steps) {
+    tree.classes.push_back(target.k);
+    tree.values.push_back(shrinkage * step);
+    if (pair) {
+      tree.classes.push_back(target.base);
+      tree.values.push_back(-shrinkage * step);
+    }
+  }
+}
+
 std::vector<Tree> grow_class_trees(const BinnedData& data, const Posterior& posterior,
                                    const std::vector<Target>& targets, Criterion criterion,
                                    const GrowLimits& limits, double factor, double shrinkage,
                                    const Team& team) {
   const bool counted = limits.min_samples_leaf > 1;
+  using Source = FromPosterior;
   const auto grow = [&]() {
     if (criterion == Criterion::newton)
-      return counted ? grow_all<Newton, CountedBin> : grow_all<Newton, PlainBin>;
-    return counted ? grow_all<LeastSquares, CountedBin> : grow_all<LeastSquares, PlainBin>;
+      return counted ? grow_all<Newton, CountedBin, Source> : grow_all<Newton, PlainBin, Source>;
+    return counted ? grow_all<LeastSquares, CountedBin, Source>
+                   : grow_all<LeastSquares, PlainBin, Source>;
   }();
-  return grow(data, posterior, targets, limits, factor, shrinkage, team);
+  return grow(data, {posterior}, targets, limits, factor, shrinkage, team);
+}
+
+std::vector<Tree> grow_derivative_trees(const BinnedData& data, const double* g, const double* h,
+                                        int n_classes, const GrowLimits& limits, double shrinkage,
+                                        const Team& team) {
+  std::vector<Target> targets;
+  for (int k = 0; k < n_classes; ++k) targets.push_back({k});
+  const auto grow = limits.min_samples_leaf > 1 ? grow_all<Newton, CountedBin, FromColumns>
+                                                : grow_all<Newton, PlainBin, FromColumns>;
+  return grow(data, {g, h, data.n_rows, static_cast<std::size_t>(n_classes)}, targets, limits, 1.0,
+              shrinkage, team);
 }
 
 }  // namespace edgewise

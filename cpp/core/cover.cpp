@@ -29,7 +29,14 @@ std::vector<std::int64_t> weigh(const Tree& tree, std::size_t n_leaves, const do
   return sums;
 }
 
-// From the sums of the leaves, children before their parents.
+}  // namespace
+
+std::vector<std::int64_t> cover_sums(const Tree& tree, const double* weights, double unit) {
+  const std::size_t n_leaves = (tree.feature.size() + 1) / 2;
+  return weights ? weigh(tree, n_leaves, weights, unit) : count(tree, n_leaves);
+}
+
+// Children before their parents.
 void set_cover(Tree& tree, const std::vector<std::int64_t>& of_leaf) {
   std::vector<std::int64_t> sums(tree.feature.size());
   for (std::size_t i = sums.size(); i-- > 0;) {
@@ -40,8 +47,6 @@ void set_cover(Tree& tree, const std::vector<std::int64_t>& of_leaf) {
   for (const std::int64_t sum : sums) tree.cover.push_back(static_cast<double>(sum) / total);
 }
 
-}  // namespace
-
 void find_covers(const std::vector<Tree*>& trees, const double* weights, const Team& team) {
   std::vector<Tree*> open;
   std::ranges::copy_if(trees, std::back_inserter(open),
@@ -49,11 +54,8 @@ void find_covers(const std::vector<Tree*>& trees, const double* weights, const T
   if (open.empty()) return;
   const std::size_t n = open[0]->leaf_of_row.size();
   const double unit = weights ? sum_scale(n, *std::max_element(weights, weights + n)) : 1.0;
-  team.each(open.size(), [&](std::size_t t, int) {
-    Tree& tree = *open[t];
-    const std::size_t n_leaves = (tree.feature.size() + 1) / 2;
-    set_cover(tree, weights ? weigh(tree, n_leaves, weights, unit) : count(tree, n_leaves));
-  });
+  team.each(open.size(),
+            [&](std::size_t t, int) { set_cover(*open[t], cover_sums(*open[t], weights, unit)); });
 }
 
 }  // namespace edgewise

@@ -2,6 +2,7 @@
 // how often the unknown row goes left.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "threads.hpp"
@@ -13,5 +14,10 @@ namespace edgewise {
 // those that took no part in the search for splits. `weights` (n_rows), or null where all weigh the
 // same. Sums are of integers, and a share is rounded once.
 void find_covers(const std::vector<Tree*>& trees, const double* weights, const Team& team);
+
+// The two steps of it: the sums of the leaves' rows, (n_leaves), in units per 1.0 of weight; and
+// the cover from the sums over all rows.
+std::vector<std::int64_t> cover_sums(const Tree& tree, const double* weights, double unit);
+void set_cover(Tree& tree, const std::vector<std::int64_t>& of_leaf);
 
 }  // namespace edgewise

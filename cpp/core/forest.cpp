@@ -17,11 +17,12 @@ namespace {
 constexpr std::uint32_t kAbreast = 8;  // rows that walk a tree side by side
 
 // Rows walked together through tree after tree: their values stay in a near cache while the trees,
-// which may be many megabytes, pass by once.
-std::size_t rows_at_once(std::size_t width) {
-  constexpr std::size_t kBytes = 1 << 16;
-  return std::clamp<std::size_t>(kBytes / (sizeof(double) * std::max<std::size_t>(width, 1)), 64,
-                                 1024);
+// which may be many megabytes, pass by once. Rows of a sparse matrix may be very wide.
+std::size_t rows_at_once(const Matrix& x) {
+  constexpr std::size_t kBytes = 1 << 16, kSparseBytes = 1 << 24;
+  const std::size_t width = sizeof(double) * std::max<std::size_t>(x.cols, 1);
+  if (x.is_sparse()) return std::clamp<std::size_t>(kSparseBytes / width, 8, 1024) / 8 * 8;
+  return std::clamp<std::size_t>(kBytes / width, 64, 1024);
 }
 
 EDGEWISE_CLONES void softmax_row(double* s, std::size_t n) {
@@ -47,6 +48,8 @@ void add_all(std::span<const double> some, std::vector<double>& all) {
 // finds a value at a fixed distance from its feature's place, whatever its row. Numbers of
 // categories stand before the features.
 struct Forest::Rows {
+  explicit Rows(const std::vector<Coded>& columns) : coded(columns) {}
+
   const std::vector<Coded>& coded;
   std::vector<double> values{}, by_row{};
   std::size_t n = 0, width = 0;
@@ -54,21 +57,55 @@ struct Forest::Rows {
 
   void load(const Matrix& x, std::size_t begin, std::size_t end) {
     n = end - begin;
+    width = x.cols + coded.size();
+    x.is_sparse() ? load_sparse(x, begin, end) : load_dense(x, begin, end);
+  }
+
+ private:
+  std::size_t n_values() const { return (n + kAbreast - 1) / kAbreast * kAbreast * width; }
+  // Of the first feature of a row.
+  double* place(std::size_t i) {
+    return values.data() + i / kAbreast * kAbreast * width + coded.size() * kAbreast + i % kAbreast;
+  }
+
+  void load_dense(const Matrix& x, std::size_t begin, std::size_t end) {
     const std::size_t d = x.cols;
-    width = d + coded.size();
     by_row.resize(n * d);
     x.rows_of(begin, end, by_row.data());
     missing = std::any_of(by_row.begin(), by_row.end(), [](double v) { return std::isnan(v); });
-    values.assign((n + kAbreast - 1) / kAbreast * kAbreast * width, 0.0);
+    values.assign(n_values(), 0.0);
     for (std::size_t i = 0; i < n; ++i) {
-      double* group = values.data() + i / kAbreast * kAbreast * width + i % kAbreast;
-      for (const Coded& column : coded) {
-        *group = static_cast<double>(column.number(by_row[i * d + column.feature]));
-        group += kAbreast;
-      }
-      for (std::size_t f = 0; f < d; ++f) group[f * kAbreast] = by_row[i * d + f];
+      double* row = place(i);
+      for (std::size_t f = 0; f < d; ++f) row[f * kAbreast] = by_row[i * d + f];
+    }
+    number_categories();
+  }
+
+  // Only what is not zero is written, and taken back before the next rows.
+  void load_sparse(const Matrix& x, std::size_t begin, std::size_t end) {
+    if (values.size() < n_values()) values.resize(n_values());
+    for (double* value : written) *value = 0.0;
+    written.clear();
+    missing = false;
+    x.entries(begin, end, [&](std::size_t i, std::size_t f, double value) {
+      written.push_back(place(i - begin) + f * kAbreast);
+      *written.back() = value;
+      missing |= std::isnan(value);
+    });
+    number_categories();
+  }
+
+  void number_categories() {
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* row = place(i);
+      double* number = values.data() + i / kAbreast * kAbreast * width + i % kAbreast;
+      for (std::size_t c = 0; c < coded.size(); ++c)
+        number[c * kAbreast] =
+            static_cast<double>(coded[c].number(row[coded[c].feature * kAbreast]));
     }
   }
+
+  std::vector<double*> written{};  // places of a sparse block's values
 };
 
 std::size_t Forest::Coded::number(double value) const {
@@ -176,6 +213,15 @@ int Forest::depth_from(const ForestArrays& a, std::size_t t) const {
   return deepest;
 }
 
+template <bool kMissing, bool kSets>
+inline std::uint32_t Forest::next(std::uint32_t at, double value) const {
+  const Node& node = nodes_[at];
+  bool right = value > node.threshold;
+  if constexpr (kMissing) right = std::isnan(value) ? !missing_left_[at] : right;
+  if constexpr (kSets) right = set_[at] == kNoSet ? right : !in_set(at, value);
+  return node.left + right;
+}
+
 // Several walks side by side keep the processor busy while each waits for its next node. Their
 // places are kept in registers, hence the copy at the end.
 template <bool kMissing, bool kSets>
@@ -187,12 +233,7 @@ void Forest::descend(const TreeAt& tree, const double* group, std::uint32_t* out
   for (int step = 0; step < tree.depth; ++step) {
 #pragma GCC unroll 8
     for (std::size_t i = 0; i < kAbreast; ++i) {
-      const Node& node = nodes[at[i]];
-      const double value = group[node.place + i];
-      bool right = value > node.threshold;
-      if constexpr (kMissing) right = std::isnan(value) ? !missing_left_[at[i]] : right;
-      if constexpr (kSets) right = set_[at[i]] == kNoSet ? right : !in_set(at[i], value);
-      at[i] = node.left + right;
+      at[i] = next<kMissing, kSets>(at[i], group[nodes[at[i]].place + i]);
     }
   }
 #pragma GCC unroll 8
@@ -209,8 +250,49 @@ void Forest::descend(const TreeAt& tree, const Rows& rows, std::size_t first,
   }
 }
 
+template <bool kMissing, bool kSets>
+void Forest::descend_trees(const TreeAt* trees, std::size_t n, const double* row,
+                           std::uint32_t* out) const {
+  const Node* nodes = nodes_.data();
+  std::uint32_t at[kAbreast];
+  int depth = 0;
+  for (std::size_t i = 0; i < kAbreast; ++i) {
+    at[i] = trees[std::min(i, n - 1)].root;
+    depth = std::max(depth, trees[std::min(i, n - 1)].depth);
+  }
+  for (int step = 0; step < depth; ++step) {
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < kAbreast; ++i)
+      at[i] = next<kMissing, kSets>(at[i], row[nodes[at[i]].place]);
+  }
+  for (std::size_t i = 0; i < n; ++i) out[i] = at[i];
+}
+
+void Forest::descend_trees(const TreeAt* trees, std::size_t n, const Rows& rows, std::size_t i,
+                           std::uint32_t* at) const {
+  const double* row = rows.values.data() + i / kAbreast * kAbreast * rows.width + i % kAbreast;
+  if (coded_.empty()) {
+    rows.missing ? descend_trees<true, false>(trees, n, row, at)
+                 : descend_trees<false, false>(trees, n, row, at);
+  } else {
+    rows.missing ? descend_trees<true, true>(trees, n, row, at)
+                 : descend_trees<false, true>(trees, n, row, at);
+  }
+}
+
 template <class Visit>
 void Forest::walk(const Rows& rows, std::size_t first, std::size_t last, Visit visit) const {
+  if (rows.n < kAbreast / 2) {
+    for (std::size_t i = 0; i < rows.n; ++i) {
+      for (std::size_t t = first; t < last; t += kAbreast) {
+        const std::size_t n = std::min<std::size_t>(kAbreast, last - t);
+        std::uint32_t at[kAbreast];
+        descend_trees(&trees_[t], n, rows, i, at);
+        for (std::size_t j = 0; j < n; ++j) visit(t + j, i, std::size_t{1}, &at[j]);
+      }
+    }
+    return;
+  }
   for (std::size_t t = first; t < last; ++t) {
     for (std::size_t b = 0; b < rows.n; b += kAbreast) {
       std::uint32_t at[kAbreast];
@@ -239,7 +321,7 @@ void Forest::add_leaves(const TreeAt& tree, const std::uint32_t* at, std::size_t
 
 void Forest::add_scores(const Matrix& x, std::size_t first, std::size_t last, int n_classes,
                         double* scores, const Team& team) const {
-  const std::size_t size = rows_at_once(x.cols);
+  const std::size_t size = rows_at_once(x);
   const auto k = static_cast<std::size_t>(n_classes);
   team.range(x.rows, 64, [&](std::size_t begin, std::size_t end, int) {
     Rows rows{coded_};
@@ -255,7 +337,7 @@ void Forest::add_scores(const Matrix& x, std::size_t first, std::size_t last, in
 
 void Forest::apply(const Matrix& x, std::size_t first, std::size_t last, std::int32_t* leaves,
                    const Team& team) const {
-  const std::size_t size = rows_at_once(x.cols);
+  const std::size_t size = rows_at_once(x);
   team.range(x.rows, 64, [&](std::size_t begin, std::size_t end, int) {
     Rows rows{coded_};
     for (std::size_t b = begin; b < end; b += size) {
@@ -272,7 +354,7 @@ void Forest::apply(const Matrix& x, std::size_t first, std::size_t last, std::in
 void Forest::branch(const Matrix& x, std::span<const std::uint8_t> frozen,
                     std::span<const double> right, std::size_t n_layers, double* out,
                     const Team& team) const {
-  const std::size_t size = rows_at_once(x.cols);
+  const std::size_t size = rows_at_once(x);
   team.range(x.rows, 64, [&](std::size_t begin, std::size_t end, int) {
     Rows rows{coded_};
     std::vector<double> mass((n_layers + 2) * kAbreast);  // (nodes, rows of a group)

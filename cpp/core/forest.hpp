@@ -99,6 +99,14 @@ class Forest {
   template <bool kMissing, bool kSets>
   void descend(const TreeAt& tree, const double* group, std::uint32_t* at) const;
   void descend(const TreeAt& tree, const Rows& rows, std::size_t first, std::uint32_t* at) const;
+  // Leads one row, at its place in a group, to its leaves in n <= kAbreast trees.
+  template <bool kMissing, bool kSets>
+  void descend_trees(const TreeAt* trees, std::size_t n, const double* row,
+                     std::uint32_t* out) const;
+  void descend_trees(const TreeAt* trees, std::size_t n, const Rows& rows, std::size_t i,
+                     std::uint32_t* out) const;
+  template <bool kMissing, bool kSets>
+  std::uint32_t next(std::uint32_t at, double value) const;
   // Adds the values of the leaves at n places to as many rows of scores.
   void add_leaves(const TreeAt& tree, const std::uint32_t* at, std::size_t n, std::size_t n_classes,
                   double* scores) const;
@@ -106,6 +114,7 @@ class Forest {
                  std::span<const std::uint8_t> frozen, std::span<const double> right, double* mass,
                  double* settled) const;
   // Calls visit(tree, first row, number of rows, their leaves' places) for every tree and group.
+  // Trees side by side where rows are too few for it.
   template <class Visit>
   void walk(const Rows& rows, std::size_t first, std::size_t last, Visit visit) const;
 

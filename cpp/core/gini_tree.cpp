@@ -61,8 +61,8 @@ class GiniCriterion {
   double gain_unit() const { return 1.0 / unit_; }
 
   void add(Row row, Lane* place) const {
-    place[labels_[row]] += values_[row];
-    place[n_classes_] += counted_ ? 1 : values_[row];
+    add_to(place[labels_[row]], values_[row]);
+    add_to(place[n_classes_], counted_ ? 1 : values_[row]);
   }
   void add_dense(const BinnedData& data, FeatureGroup group, const Row* of, std::size_t n,
                  Lane* histogram) const {

@@ -24,7 +24,8 @@ template <class NodeState>
 struct Leaf {
   std::size_t begin = 0, end = 0;  // range of the grower's row array
   int depth = 0;
-  int node = 0;  // place in the tree
+  int node = 0;           // place in the tree
+  std::vector<int> path;  // features above, ascending, where their meeting is limited
   Split split;
   NodeState state;
   std::unique_ptr<Leaf> left, right;  // set once expanded
@@ -54,7 +55,7 @@ class Grower {
     auto root = std::make_unique<Node>();
     root->end = rows.size();
     evaluator_.root(*root, rows_, team_);
-    if (may_split(*root)) evaluator_.search(*root, rows_, team_, 0);
+    if (may_split(*root)) seek_split(*root, team_, 0);
     add_node();
     open(std::move(root));
     while (!queue_.empty() && n_leaves() < max_leaves()) {
@@ -91,6 +92,19 @@ class Grower {
     leaves_.push_back(std::move(leaf));
   }
 
+  void seek_split(Node& node, const Team& team, int slot) {
+    evaluator_.search(node, rows_, team, slot);
+    if (node.split.gain * limits_.weight_unit < limits_.min_gain) node.split = {};
+  }
+
+  void extend_path(Node& parent) const {
+    std::vector<int> path = parent.path;
+    const int feature = data_.feature_of[static_cast<std::size_t>(parent.split.feature)];
+    const auto place = std::lower_bound(path.begin(), path.end(), feature);
+    if (place == path.end() || *place != feature) path.insert(place, feature);
+    parent.left->path = parent.right->path = std::move(path);
+  }
+
   // Parts a leaf's rows and gives its children their states.
   void expand(Node& leaf, bool search, const Team& team, int slot) {
     team.poll();
@@ -106,6 +120,7 @@ class Grower {
     leaf.left->end = leaf.right->begin = leaf.begin + part.n_left;
     leaf.right->end = leaf.end;
     leaf.left->depth = leaf.right->depth = leaf.depth + 1;
+    if (limits_.interactions.any()) extend_path(leaf);
     evaluator_.inherit(leaf, rows_, search && (may_split(*leaf.left) || may_split(*leaf.right)),
                        team, slot);
   }
@@ -128,9 +143,8 @@ class Grower {
     for (Node* leaf : leaves)
       for (Node* child : {leaf->left.get(), leaf->right.get()})
         if (search && may_split(*child)) children.push_back(child);
-    share(children, [&](Node& child, const Team& team, int slot) {
-      evaluator_.search(child, rows_, team, slot);
-    });
+    share(children,
+          [&](Node& child, const Team& team, int slot) { seek_split(child, team, slot); });
   }
 
   // Work on several nodes: all threads on one large node after the other, then each thread on small
@@ -222,7 +236,7 @@ class Grower {
   }
 
   const BinnedData& data_;
-  GrowLimits limits_;
+  const GrowLimits& limits_;
   Evaluator& evaluator_;
   const Team& team_;
   Row* rows_ = nullptr;

@@ -1,6 +1,8 @@
 // Histograms: for every feature and bin, the exact sum of the statistics of a node's rows.
 #pragma once
 
+#include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "binned.hpp"
@@ -14,11 +16,19 @@ namespace edgewise {
 struct PlainBin {
   Packed sum = 0;
 
-  static PlainBin row(Packed v) { return {v}; }
-  void operator+=(PlainBin o) { sum += o.sum; }
-  void operator-=(PlainBin o) { sum -= o.sum; }
+  static PlainBin row(Packed v) {
+    PlainBin bin;
+    bin.sum = v;
+    return bin;
+  }
+  // Unsigned, since places that nobody reads may overflow.
+  void operator+=(PlainBin o) { sum = static_cast<Packed>(bits(sum) + bits(o.sum)); }
+  void operator-=(PlainBin o) { sum = static_cast<Packed>(bits(sum) - bits(o.sum)); }
   Packed gh() const { return sum; }
   bool empty() const { return sum == 0; }
+
+ private:
+  static std::uint64_t bits(Packed v) { return static_cast<std::uint64_t>(v); }
 };
 
 struct CountedBin {
@@ -102,11 +112,12 @@ void add_to_histogram(const BinnedData& data, const Row* rows, const Packed* sta
   }
 }
 
-// Sparse layout: the usual bin holds the node's total minus all other bins.
+// Sparse layout: the usual bin holds the node's total minus all other bins. Only of some features.
 template <class Bin>
-void complete_histogram(const BinnedData& data, Bin total, Bin* histogram) {
+void complete_histogram(const BinnedData& data, const std::vector<int>& features, Bin total,
+                        Bin* histogram) {
   if (!data.sparse) return;
-  for (int f = 0; f < data.n_features; ++f) {
+  for (const int f : features) {
     const auto begin = data.offset[static_cast<std::size_t>(f)];
     const auto end = data.offset[static_cast<std::size_t>(f) + 1];
     const auto usual = begin + data.usual[static_cast<std::size_t>(f)];
@@ -114,6 +125,61 @@ void complete_histogram(const BinnedData& data, Bin total, Bin* histogram) {
     for (auto b = begin; b < end; ++b) rest -= histogram[b];
     histogram[usual] += rest;
   }
+}
+
+// Calls visit(begin, end) for the ranges of places that hold the places of some features; where
+// most features are wanted, for one range of all.
+template <class Visit>
+void each_range(const BinnedData& data, const std::vector<int>& features, Visit visit) {
+  if (4 * features.size() > 3 * static_cast<std::size_t>(data.n_features))
+    return visit(std::size_t{0}, std::size_t{data.n_places()});
+  for (const int f : features)
+    visit(std::size_t{data.offset[static_cast<std::size_t>(f)]},
+          std::size_t{data.offset[static_cast<std::size_t>(f) + 1]});
+}
+
+// Sets the places of some features to zero; the others may hold anything.
+template <class Bin>
+void clear_histogram(const BinnedData& data, const std::vector<int>& features,
+                     std::vector<Bin>& histogram) {
+  if (histogram.size() != data.n_places()) {
+    histogram.assign(data.n_places(), Bin{});
+    return;
+  }
+  each_range(data, features, [&](std::size_t begin, std::size_t end) {
+    std::fill(histogram.begin() + static_cast<std::ptrdiff_t>(begin),
+              histogram.begin() + static_cast<std::ptrdiff_t>(end), Bin{});
+  });
+}
+
+// Takes out the features that no cut can part, here or in the children: too few rows are in another
+// bin than the usual one.
+template <class Bin>
+void drop_hopeless(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
+                   std::vector<int>& features) {
+  if (!data.sparse) return;
+  std::erase_if(features, [&](int f) {
+    const auto u = static_cast<std::size_t>(f);
+    const Bin others = difference(total, histogram[data.offset[u] + data.usual[u]]);
+    if constexpr (std::is_same_v<Bin, CountedBin>) return others.n() < min_samples;
+    return others.empty();
+  });
+}
+
+// The same for rows[0..n), whatever their statistics; for trees whose nodes weigh them differently.
+inline void drop_hopeless(const BinnedData& data, const Row* rows, std::size_t n, int min_samples,
+                          std::vector<int>& features) {
+  if (data.column_at.empty()) return;
+  std::vector<std::uint32_t> count(static_cast<std::size_t>(data.n_features));
+  for (const Block& block : data.blocks) {
+    const std::uint32_t* column = data.column_at.data() + block.base;
+    for (std::size_t i = 0; i < n; ++i)
+      for (auto e = block.start[rows[i]]; e < block.start[rows[i] + 1]; ++e)
+        ++count[column[block.entries[e]]];
+  }
+  std::erase_if(features, [&](int f) {
+    return count[static_cast<std::size_t>(f)] < static_cast<std::uint32_t>(min_samples);
+  });
 }
 
 }  // namespace edgewise

@@ -35,29 +35,37 @@ std::vector<double> logs(std::span<const double> x) {
   return out;
 }
 
-template <class Sum>
-double combined(const std::vector<Sum>& parts, double unit) {
-  Sum sum = 0;
-  for (const Sum part : parts) sum += part;
-  return static_cast<double>(sum) / unit;
+std::int64_t combined(const std::vector<std::int64_t>& parts) {
+  std::int64_t sum = 0;
+  for (const std::int64_t part : parts) sum += part;
+  return sum;
 }
 
 }  // namespace
 
 LabelWeights::LabelWeights(std::vector<std::int8_t> signs, std::span<const double> positive,
                            std::span<const double> negative, const Team& team)
-    : n_classes_(signs.size() / positive.size()),
+    : LabelWeights(signs, positive, negative, signs.size() / positive.size()) {
+  refresh(team);
+}
+
+LabelWeights::LabelWeights(std::vector<std::int8_t> signs, std::span<const double> positive,
+                           std::span<const double> negative, std::size_t n_classes)
+    : n_classes_(n_classes),
       signs_(std::move(signs)),
       positive_(positive.begin(), positive.end()),
       negative_(negative.begin(), negative.end()),
       margins_(signs_.size()),
       signed_(signs_.size()),
       log_positive_(logs(positive)),
-      log_negative_(logs(negative)) {
+      log_negative_(logs(negative)) {}
+
+void LabelWeights::add(const std::vector<Moves>& trees, const Team& team) {
+  add_to_margins(trees, team);
   refresh(team);
 }
 
-void LabelWeights::add(const std::vector<Moves>& trees, const Team& team) {
+void LabelWeights::add_to_margins(const std::vector<Moves>& trees, const Team& team) {
   team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int) {
     for (const Moves& tree : trees)
       for (std::size_t i = begin; i < end; ++i) {
@@ -68,7 +76,6 @@ void LabelWeights::add(const std::vector<Moves>& trees, const Team& team) {
         }
       }
   });
-  refresh(team);
 }
 
 void LabelWeights::add_outputs(const double* outputs, const Team& team) {
@@ -79,6 +86,12 @@ void LabelWeights::add_outputs(const double* outputs, const Team& team) {
 }
 
 void LabelWeights::refresh(const Team& team) {
+  const double shift = largest_log(team);
+  const double unit = sum_scale(signed_.size(), 1.0);
+  settle(shift, static_cast<double>(exponentials(shift, unit, team)) / unit, team);
+}
+
+double LabelWeights::largest_log(const Team& team) {
   std::vector<double> most(static_cast<std::size_t>(team.size()), -1e300);
   team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
     double& largest = most[static_cast<std::size_t>(slot)];
@@ -87,9 +100,11 @@ void LabelWeights::refresh(const Team& team) {
                          log_weights(&margins_[i * n_classes_], &signs_[i * n_classes_], n_classes_,
                                      log_positive_[i], log_negative_[i], &signed_[i * n_classes_]));
   });
-  const double shift = *std::max_element(most.begin(), most.end());
-  const double unit = sum_scale(signed_.size(), 1.0);
-  std::vector<std::int64_t> sums(most.size());
+  return *std::max_element(most.begin(), most.end());
+}
+
+std::int64_t LabelWeights::exponentials(double shift, double unit, const Team& team) {
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(team.size()));
   team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
     double* w = &signed_[begin * n_classes_];
     const std::size_t n = (end - begin) * n_classes_;
@@ -98,7 +113,10 @@ void LabelWeights::refresh(const Team& team) {
     for (std::size_t i = 0; i < n; ++i) sum += to_integer(w[i] * unit);
     sums[static_cast<std::size_t>(slot)] += sum;
   });
-  const double sum = combined(sums, unit);
+  return combined(sums);
+}
+
+void LabelWeights::settle(double shift, double sum, const Team& team) {
   log_risk_ = shift + log_portable(sum);
   const double scale = 1.0 / sum;
   team.range(signed_.size(), kGrain, [&](std::size_t begin, std::size_t end, int) {
@@ -110,6 +128,10 @@ double LabelWeights::hamming_loss(const Team& team) const {
   const double most = std::max(*std::max_element(positive_.begin(), positive_.end()),
                                *std::max_element(negative_.begin(), negative_.end()));
   const double unit = sum_scale(signed_.size(), most);
+  return static_cast<double>(hamming_sum(unit, team)) / unit;
+}
+
+std::int64_t LabelWeights::hamming_sum(double unit, const Team& team) const {
   std::vector<std::int64_t> sums(static_cast<std::size_t>(team.size()));
   team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
     std::int64_t sum = 0;
@@ -117,11 +139,16 @@ double LabelWeights::hamming_loss(const Team& team) const {
       if (margins_[at] <= 0.0) sum += to_integer(initial(at) * unit);
     sums[static_cast<std::size_t>(slot)] += sum;
   });
-  return combined(sums, unit);
+  return combined(sums);
 }
 
 double LabelWeights::vote_mass(std::span<const double> votes, const Team& team) const {
   const double unit = sum_scale(n_rows(), 1.0);
+  return static_cast<double>(vote_mass_sum(votes, unit, team)) / unit;
+}
+
+std::int64_t LabelWeights::vote_mass_sum(std::span<const double> votes, double unit,
+                                         const Team& team) const {
   std::vector<std::int64_t> sums(static_cast<std::size_t>(team.size()));
   team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
     std::int64_t sum = 0;
@@ -132,7 +159,7 @@ double LabelWeights::vote_mass(std::span<const double> votes, const Team& team) 
     }
     sums[static_cast<std::size_t>(slot)] += sum;
   });
-  return combined(sums, unit);
+  return combined(sums);
 }
 
 }  // namespace edgewise

@@ -22,6 +22,10 @@ class LabelWeights {
   LabelWeights(std::vector<std::int8_t> signs, std::span<const double> positive,
                std::span<const double> negative, const Team& team);
 
+  // Of rows that are a part of the data: the weights are not there before `settle`.
+  LabelWeights(std::vector<std::int8_t> signs, std::span<const double> positive,
+               std::span<const double> negative, std::size_t n_classes);
+
   std::size_t n_rows() const { return positive_.size(); }
   std::size_t n_classes() const { return n_classes_; }
 
@@ -42,6 +46,15 @@ class LabelWeights {
 
   // Vote mass of eq. (14): sum_i |sum_l w_il v_l y_il|.
   double vote_mass(std::span<const double> votes, const Team& team) const;
+
+  // The same for rows that are a part of the data, step by step: add to the margins; the largest
+  // log w; the sum of w / exp(shift) in units; the weights, `sum` being that of all rows.
+  void add_to_margins(const std::vector<Moves>& trees, const Team& team);
+  double largest_log(const Team& team);
+  std::int64_t exponentials(double shift, double unit, const Team& team);
+  void settle(double shift, double sum, const Team& team);
+  std::int64_t hamming_sum(double unit, const Team& team) const;
+  std::int64_t vote_mass_sum(std::span<const double> votes, double unit, const Team& team) const;
 
   // Margins y_il f_l(x_i), (n_rows, n_classes).
   const std::vector<double>& margins() const { return margins_; }

@@ -20,6 +20,7 @@
 #include "binned.hpp"
 #include "fixed_point.hpp"
 #include "grower.hpp"
+#include "histogram.hpp"
 #include "lane_categories.hpp"
 #include "lanes.hpp"
 #include "row_sums.hpp"
@@ -75,6 +76,8 @@ class LaneEvaluator {
   }
 
   void search(Node& node, const Row*, const Team& team, int /*slot*/) {
+    limits_.interactions.restrict_to(node.path, data_.feature_of, node.state.active);
+    if (data_.sparse) std::erase_if(node.state.active, [&](int f) { return hopeless(node, f); });
     const auto& active = node.state.active;
     std::vector<Cut> cuts(active.size());
     std::vector<std::uint8_t> splits(active.size());
@@ -97,13 +100,22 @@ class LaneEvaluator {
  private:
   static constexpr std::size_t kHeldBytes = std::size_t{1} << 28;  // histograms of open leaves
 
+  // Whether too few rows are in another bin than the usual one for any cut, here or in the
+  // children.
+  bool hopeless(Node& node, int f) const {
+    const Code usual = data_.usual[static_cast<std::size_t>(f)];
+    const auto others = criterion_.count(node.state.total.data()) -
+                        criterion_.count(places_of(node, f) + usual * lanes_);
+    return others < (criterion_.counts_rows() ? limits_.min_samples_leaf : 1);
+  }
+
   Lane* places_of(Node& node, int f) const {
     return node.state.histogram.data() + data_.offset[static_cast<std::size_t>(f)] * lanes_;
   }
 
   void build(Node& node, const Row* rows, const Team& team) {
     auto& s = node.state;
-    s.histogram = zeroed();
+    s.histogram = zeroed(s.active);
     s.total.assign(lanes_, 0);
     for (std::size_t i = node.begin; i < node.end; ++i) criterion_.add(rows[i], s.total.data());
     if (data_.sparse) {
@@ -126,7 +138,10 @@ class LaneEvaluator {
       for (const std::uint16_t* e = block.entries.data() + block.start[rows[i]]; e < end; ++e)
         criterion_.add(rows[i], base + *e * lanes_);
     }
-    for (int f = block.first; f < block.last; ++f) {
+    const auto& active = node.state.active;
+    const auto last = std::lower_bound(active.begin(), active.end(), block.last);
+    for (auto at = std::lower_bound(active.begin(), last, block.first); at != last; ++at) {
+      const int f = *at;
       Lane* places = places_of(node, f);
       const auto u = static_cast<std::size_t>(f);
       const std::size_t n_places = data_.offset[u + 1] - data_.offset[u];
@@ -241,7 +256,8 @@ class LaneEvaluator {
     return high == n_bins ? n_bins - 1 : (low + high - 1) / 2;
   }
 
-  std::vector<Lane> zeroed() {
+  // Zero at the places of some features.
+  std::vector<Lane> zeroed(const std::vector<int>& features) {
     std::vector<Lane> histogram;
     {
       std::lock_guard lock(mutex_);
@@ -251,7 +267,14 @@ class LaneEvaluator {
         free_.pop_back();
       }
     }
-    histogram.assign(data_.n_places() * lanes_, 0);
+    const std::size_t size = data_.n_places() * lanes_;
+    if (histogram.size() != size || !data_.sparse) {
+      histogram.assign(size, 0);
+      return histogram;
+    }
+    each_range(data_, features, [&](std::size_t begin, std::size_t end) {
+      std::fill_n(histogram.data() + begin * lanes_, (end - begin) * lanes_, 0);
+    });
     return histogram;
   }
   void drop(Node& node) {

@@ -15,6 +15,11 @@ namespace edgewise {
 using Lane = std::int32_t;
 inline constexpr std::size_t kLanesAtOnce = 8;
 
+// Wraps: places of features that are not looked at are never cleared, and may overflow.
+inline void add_to(Lane& sum, Lane value) {
+  sum = static_cast<Lane>(static_cast<std::uint32_t>(sum) + static_cast<std::uint32_t>(value));
+}
+
 // Lanes of a place: the classes, a count of rows, and zeros up to whole vectors.
 inline std::size_t lanes_for(int n_classes) {
   return (static_cast<std::size_t>(n_classes) + kLanesAtOnce) / kLanesAtOnce * kLanesAtOnce;

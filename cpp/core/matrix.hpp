@@ -1,6 +1,9 @@
-// A read-only view of the user's matrix in its own type and layout: nothing is copied whole.
+// A read-only view of the user's matrix in its own type and layout: nothing is copied whole. It is
+// strided, or sparse row by row (CSR): then the entries of row i are [indptr[i], indptr[i+1]),
+// their columns ascending, and all others are zero.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -14,6 +17,10 @@ struct Matrix {
   std::size_t rows, cols;
   std::ptrdiff_t row_stride, col_stride;  // in elements
   Kind kind;
+  const std::int64_t* indptr = nullptr;
+  const std::int32_t* indices = nullptr;
+
+  bool is_sparse() const { return indptr != nullptr; }
 
   // Calls f(typed pointer) with the pointer of the matrix's own element type.
   template <class F>
@@ -35,6 +42,14 @@ struct Matrix {
   // Copies rows [begin, end) of columns [first, last) to `out`, column after column, as doubles.
   void columns(std::size_t begin, std::size_t end, std::size_t first, std::size_t last,
                double* out) const {
+    if (is_sparse()) {
+      const std::size_t n = end - begin;
+      std::fill_n(out, (last - first) * n, 0.0);
+      entries(begin, end, [&](std::size_t i, std::size_t f, double value) {
+        if (f >= first && f < last) out[(f - first) * n + (i - begin)] = value;
+      });
+      return;
+    }
     visit([&](const auto* x) {
       const std::size_t n = end - begin;
       for (std::size_t i = begin; i < end; ++i) {
@@ -46,8 +61,25 @@ struct Matrix {
     });
   }
 
+  // Calls f(row, column, value) for the entries of rows [begin, end) of a sparse matrix.
+  template <class F>
+  void entries(std::size_t begin, std::size_t end, F&& f) const {
+    visit([&](const auto* x) {
+      for (std::size_t i = begin; i < end; ++i)
+        for (std::int64_t e = indptr[i]; e < indptr[i + 1]; ++e)
+          f(i, static_cast<std::size_t>(indices[e]), static_cast<double>(x[e]));
+    });
+  }
+
   // Copies rows [begin, end) to `out`, row after row, as doubles.
   void rows_of(std::size_t begin, std::size_t end, double* out) const {
+    if (is_sparse()) {
+      std::fill_n(out, (end - begin) * cols, 0.0);
+      entries(begin, end, [&](std::size_t i, std::size_t f, double value) {
+        out[(i - begin) * cols + f] = value;
+      });
+      return;
+    }
     visit([&](const auto* x) {
       for (std::size_t i = begin; i < end; ++i) {
         const auto* row = x + static_cast<std::ptrdiff_t>(i) * row_stride;

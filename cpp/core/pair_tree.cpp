@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
-#include "class_trees.hpp"
 #include "clones.hpp"
 #include "criteria/pair.hpp"
 #include "fixed_point.hpp"
@@ -32,11 +32,6 @@ struct Workspace {
   }
 };
 
-EDGEWISE_CLONES void pack_rows(const std::int32_t* g, const std::int32_t* h, std::size_t n,
-                               FixedPoint scale, Packed* stats) {
-  for (std::size_t i = 0; i < n; ++i) stats[i] = scale(g[i], h[i]);
-}
-
 void add_to(ClassSums& sums, const ClassSums& other) {
   for (std::size_t k = 0; k < sums.g.size(); ++k) {
     sums.g[k] += other.g[k];
@@ -44,11 +39,48 @@ void add_to(ClassSums& sums, const ClassSums& other) {
   }
 }
 
-double newton_step(std::int64_t g, std::int64_t h, double factor) {
-  if (g == 0) return 0.0;
-  const double step = static_cast<double>(g) / static_cast<double>(std::max<std::int64_t>(h, 1));
-  return std::clamp(factor * step, -kLeafClip, kLeafClip);
+double step_of(PairSums sum, double factor, double l2 = 0.0, double max_delta = kLeafClip) {
+  if (sum.g == 0) return 0.0;
+  const double h = static_cast<double>(std::max<std::int64_t>(sum.h, 1)) + l2;
+  return std::clamp(factor * (static_cast<double>(sum.g) / h), -max_delta, max_delta);
 }
+
+}  // namespace
+
+EDGEWISE_CLONES void pack_rows(const std::int32_t* g, const std::int32_t* h, std::size_t n,
+                               FixedPoint scale, Packed* stats) {
+  for (std::size_t i = 0; i < n; ++i) stats[i] = scale(g[i], h[i]);
+}
+
+void move_pairs(Tree& tree, const std::vector<Pair>& pairs, const std::vector<PairSums>& sums,
+                double shrinkage) {
+  tree.width = 2;
+  for (std::size_t j = 0; j < pairs.size(); ++j) {
+    const double value = shrinkage * step_of(sums[j], 1.0);
+    tree.classes.insert(tree.classes.end(), {pairs[j].r, pairs[j].s});
+    tree.values.insert(tree.values.end(), {value, -value});
+  }
+}
+
+void move_all(Tree& tree, int n_classes, const std::vector<PairSums>& sums, double shrinkage) {
+  const auto width = static_cast<std::size_t>(n_classes);
+  const double factor = static_cast<double>(n_classes - 1) / n_classes;
+  tree.width = n_classes;
+  tree.values.resize(sums.size());
+  for (std::size_t j = 0; j < sums.size(); j += width) {
+    double* values = &tree.values[j];
+    double mean = 0.0;
+    for (int k = 0; k < n_classes; ++k) {
+      const PairSums& sum = sums[j + static_cast<std::size_t>(k)];
+      tree.classes.push_back(k);
+      values[k] = shrinkage * step_of(sum, factor);
+      mean += values[k] / n_classes;
+    }
+    for (int k = 0; k < n_classes; ++k) values[k] -= mean;
+  }
+}
+
+namespace {
 
 template <class Bin>
 class PairTreeEvaluator {
@@ -56,6 +88,8 @@ class PairTreeEvaluator {
   struct State {
     ClassSums sums;
     Pair pair;
+    std::vector<int> active;  // features that may be worth a look
+    std::vector<Bounds> box;  // monotone trees: of the steps of every class (n_classes)
   };
   using Node = Leaf<State>;
 
@@ -73,23 +107,32 @@ class PairTreeEvaluator {
 
   void root(Node& node, const Row* rows, const Team& team) {
     node.state.sums = class_sums(Pieces(node, rows, team, 0));
+    node.state.active = limits_.allowed(data_.feature_of);
+    if (limits_.monotone.any()) node.state.box.resize(limits_.monotone.n_classes);
   }
 
   void inherit(Node& parent, const Row* rows, bool /*search*/, const Team& team, int slot) {
     Node* small = parent.left.get();
     Node* large = parent.right.get();
     if (small->n_rows() > large->n_rows()) std::swap(small, large);
+    small->state.active = parent.state.active;
+    large->state.active = std::move(parent.state.active);
     small->state.sums = class_sums(Pieces(*small, rows, team, slot));
     large->state.sums = std::move(parent.state.sums);
     for (std::size_t k = 0; k < small->state.sums.g.size(); ++k) {
       large->state.sums.g[k] -= small->state.sums.g[k];
       large->state.sums.h[k] -= small->state.sums.h[k];
     }
+    if (limits_.monotone.any()) part_box(parent, rows);
   }
 
   // Derivatives of the pair, their scale, the histogram of the rows that matter, the best split.
   void search(Node& node, const Row* all_rows, const Team& team, int slot) {
     const Pieces pieces(node, all_rows, team, slot);
+    const auto& active = node.state.active;
+    limits_.interactions.restrict_to(node.path, data_.feature_of, node.state.active);
+    drop_hopeless(data_, pieces.rows, pieces.n, limits_.min_samples_leaf, node.state.active);
+    if (active.empty()) return;
     pick_pair(node, pieces);
     const PairSums sums = derive(pieces);
     const auto sum_g = static_cast<double>(sums.g), sum_h = static_cast<double>(sums.h);
@@ -99,19 +142,29 @@ class PairTreeEvaluator {
     const Threshold counts(limits_.negligible, sum_g * scale.g, sum_h * scale.h, pieces.n);
     std::vector<Bin> total(workspace_.size());
     pieces.each([&](std::size_t t, const Row* rows, std::size_t n) {
+      clear_histogram(data_, active, histograms_[t]);
       total[t] = fill(rows, n, scale, counts, workspace_[t], histograms_[t]);
     });
     const std::size_t at = pieces.count == 1 ? static_cast<std::size_t>(slot) : 0;
     for (std::size_t t = 1; t < pieces.count; ++t) {
       total[0] += total[t];
-      for (std::size_t b = 0; b < histograms_[t].size(); ++b)
-        histograms_[0][b] += histograms_[t][b];
+      each_range(data_, active, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t b = begin; b < end; ++b) histograms_[0][b] += histograms_[t][b];
+      });
     }
-    complete_histogram(data_, total[at], histograms_[at].data());
-    std::vector<int> features = limits_.allowed(data_.feature_of);
+    complete_histogram(data_, active, total[at], histograms_[at].data());
+    std::vector<int> columns = active;
+    SplitRules rules{l2(residuals_.scale()) * scale.h};
+    std::vector<std::int8_t> directions;
+    if (limits_.monotone.any()) {
+      directions = keep_to_directions(node, columns);
+      rules.directions = directions.data();
+      rules.bounds = bounds_of_pair(node, scale.g / scale.h);
+      if (rules.bounds.low > rules.bounds.high) return;  // the pair cannot move against itself
+    }
     const double unit = scale.h / (scale.g * scale.g) / residuals_.scale();
     node.split = find_split(data_, histograms_[at].data(), total[at], limits_.min_samples_leaf,
-                            unit, features);
+                            unit, rules, columns);
   }
 
   void finish(std::vector<std::unique_ptr<Node>>& leaves, const Row* rows, Tree& tree,
@@ -121,7 +174,7 @@ class PairTreeEvaluator {
         if (leaf->state.pair.r < 0) pick_pair(*leaf, Pieces(*leaf, rows, team, 0));
       pair_leaves(leaves, tree, team);
     } else {
-      vector_leaves(leaves.size(), tree, team);
+      vector_leaves(leaves, tree, team);
     }
   }
 
@@ -175,7 +228,7 @@ class PairTreeEvaluator {
       });
       seen = pair;
     };
-    node.state.pair = choose_pair(node.state.sums, [&](int r, int k) {
+    node.state.pair = choose_pair(node.state.sums, l2(residuals_.scale()), [&](int r, int k) {
       gather({r, k});
       std::vector<std::int64_t> sum(workspace_.size());
       pieces.each([&](std::size_t t, const Row*, std::size_t n) {
@@ -214,15 +267,22 @@ class PairTreeEvaluator {
     for (std::size_t i = 0; i < kept; ++i) {
       total += Bin::row(w.stats[i]);
     }
-    histogram.assign(data_.n_places(), Bin{});
     add_to_histogram(data_, w.rows.data(), w.stats.data(), kept, histogram.data());
     return total;
   }
 
   // Exact sums for leaf values take all rows in order, in a finer fixed point than the residuals'.
-  double leaf_unit() const { return sum_scale(posterior_.n_rows(), 4.0 * residuals_.largest()); }
+  double leaf_unit() const { return pair_leaf_unit(posterior_.n_rows(), residuals_.largest()); }
 
-  // Adds f(row, sums of its leaf, unit of the row) over all rows; returns (n_leaves, width) sums.
+  // In units of sums.
+  double l2(double unit) const { return limits_.core_l2() * unit; }
+
+  double newton_step(PairSums sum, double factor) const {
+    return step_of(sum, factor, l2(leaf_unit()), limits_.max_delta);
+  }
+
+  // Adds f(row, its leaf, sums of the leaf, unit of the row) over all rows that are learned from;
+  // returns (n_leaves, width) sums.
   template <class F>
   std::vector<PairSums> leaf_sums(const Tree& tree, std::size_t n_leaves, std::size_t width,
                                   const Team& team, F f) const {
@@ -232,10 +292,16 @@ class PairTreeEvaluator {
     team.range(posterior_.n_rows(), kParallelRows / 4,
                [&](std::size_t begin, std::size_t end, int slot) {
                  PairSums* sums = part[static_cast<std::size_t>(slot)].data();
-                 for (std::size_t i = begin; i < end; ++i) {
+                 auto add = [&](std::size_t i) {
                    const auto row = static_cast<Row>(i);
                    f(row, tree.leaf_of_row[i], sums + tree.leaf_of_row[i] * width,
                      posterior_.weight(row) * unit);
+                 };
+                 if (!limits_.sample) {
+                   for (std::size_t i = begin; i < end; ++i) add(i);
+                 } else {
+                   for (std::size_t i = begin; i < end; ++i)
+                     if (limits_.sample->drawn[i]) add(i);
                  }
                });
     for (std::size_t t = 1; t < part.size(); ++t)
@@ -250,45 +316,132 @@ class PairTreeEvaluator {
     for (const auto& leaf : leaves) pair.push_back(leaf->state.pair);
     const auto sums = leaf_sums(tree, leaves.size(), 1, team,
                                 [&](Row row, std::uint16_t leaf, PairSums* sum, double unit) {
-                                  const double a = posterior_.residual(row, pair[leaf].r);
-                                  const double b = posterior_.residual(row, pair[leaf].s);
-                                  sum->g += to_integer((a - b) * unit);
-                                  sum->h += to_integer(pair_hessian(a, b) * unit);
+                                  add_pair(posterior_, row, pair[leaf], unit, *sum);
                                 });
-    tree.width = 2;
+    tree.width = limits_.monotone.any() ? posterior_.n_classes() : 2;
     for (std::size_t j = 0; j < leaves.size(); ++j) {
-      const double value = shrinkage_ * newton_step(sums[j].g, sums[j].h, 1.0);
+      const double step = newton_step(sums[j], 1.0);
+      if (limits_.monotone.any()) {
+        put_boxed(steps_of_pair(pair[j], step), leaves[j]->state.box, tree);
+        continue;
+      }
+      const double value = shrinkage_ * step;
       tree.classes.insert(tree.classes.end(), {pair[j].r, pair[j].s});
       tree.values.insert(tree.values.end(), {value, -value});
     }
   }
 
-  void vector_leaves(std::size_t n_leaves, Tree& tree, const Team& team) const {
+  void vector_leaves(const std::vector<std::unique_ptr<Node>>& leaves, Tree& tree,
+                     const Team& team) const {
     const int n_classes = posterior_.n_classes();
     const auto width = static_cast<std::size_t>(n_classes);
-    const auto sums = leaf_sums(tree, n_leaves, width, team,
+    const auto sums = leaf_sums(tree, leaves.size(), width, team,
                                 [&](Row row, std::uint16_t, PairSums* sum, double unit) {
-                                  for (int k = 0; k < n_classes; ++k) {
-                                    const double residual = posterior_.residual(row, k);
-                                    const double size = std::abs(residual);
-                                    sum[k].g += to_integer(residual * unit);
-                                    sum[k].h += to_integer(size * (1.0 - size) * unit);
-                                  }
+                                  add_all(posterior_, row, unit, sum);
                                 });
-    const double factor = static_cast<double>(n_classes - 1) / n_classes;
     tree.width = n_classes;
-    tree.values.resize(n_leaves * width);
-    for (std::size_t j = 0; j < n_leaves; ++j) {
-      double* values = &tree.values[j * width];
+    for (std::size_t j = 0; j < leaves.size(); ++j) {
+      if (limits_.monotone.any()) {
+        put_boxed(centred_steps(&sums[j * width]), leaves[j]->state.box, tree);
+        continue;
+      }
+      std::vector<double> values(width);
       double mean = 0.0;
-      for (int k = 0; k < n_classes; ++k) {
-        const PairSums& sum = sums[j * width + static_cast<std::size_t>(k)];
-        tree.classes.push_back(k);
-        values[k] = shrinkage_ * newton_step(sum.g, sum.h, factor);
+      for (std::size_t k = 0; k < width; ++k) {
+        values[k] = shrinkage_ * newton_step(sums[j * width + k], class_factor());
         mean += values[k] / n_classes;
       }
-      for (int k = 0; k < n_classes; ++k) values[k] -= mean;
+      for (int k = 0; k < n_classes; ++k) {
+        tree.classes.push_back(k);
+        tree.values.push_back(values[static_cast<std::size_t>(k)] - mean);
+      }
     }
+  }
+
+  double class_factor() const {
+    const int n_classes = posterior_.n_classes();
+    return static_cast<double>(n_classes - 1) / n_classes;
+  }
+
+  // --- monotone trees: steps of all classes, each within the bounds of its node's box ---------
+
+  void put_boxed(const std::vector<double>& steps, const std::vector<Bounds>& box,
+                 Tree& tree) const {
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      tree.classes.push_back(static_cast<std::int32_t>(k));
+      tree.values.push_back(shrinkage_ * box[k].clamp(steps[k]));
+    }
+  }
+
+  std::vector<double> steps_of_pair(Pair pair, double step) const {
+    std::vector<double> steps(static_cast<std::size_t>(posterior_.n_classes()));
+    steps[static_cast<std::size_t>(pair.r)] = step;
+    steps[static_cast<std::size_t>(pair.s)] = -step;
+    return steps;
+  }
+
+  std::vector<double> centred_steps(const PairSums* sums) const {
+    std::vector<double> steps(static_cast<std::size_t>(posterior_.n_classes()));
+    double mean = 0.0;
+    for (std::size_t k = 0; k < steps.size(); ++k) {
+      steps[k] = newton_step(sums[k], class_factor());
+      mean += steps[k] / posterior_.n_classes();
+    }
+    for (double& step : steps) step -= mean;
+    return steps;
+  }
+
+  // What a side of a split would move if it were a leaf: the pair that was split, or all classes.
+  std::vector<double> steps_of_side(const Node& side, Pair pair, const Row* rows) const {
+    std::vector<PairSums> sums(static_cast<std::size_t>(posterior_.n_classes()));
+    for (std::size_t i = side.begin; i < side.end; ++i) {
+      const double unit = posterior_.weight(rows[i]) * leaf_unit();
+      if (kind_ == LeafKind::pair) {
+        add_pair(posterior_, rows[i], pair, unit, sums[0]);
+      } else {
+        add_all(posterior_, rows[i], unit, sums.data());
+      }
+    }
+    return kind_ == LeafKind::pair ? steps_of_pair(pair, newton_step(sums[0], 1.0))
+                                   : centred_steps(sums.data());
+  }
+
+  void part_box(Node& parent, const Row* rows) const {
+    const auto& box = parent.state.box;
+    const int feature = data_.feature_of[static_cast<std::size_t>(parent.split.feature)];
+    parent.left->state.box = parent.right->state.box = box;
+    if (!parts_values(data_, parent.split)) return;
+    std::vector<double> left, right;
+    for (std::size_t k = 0; k < box.size(); ++k) {
+      const int d = limits_.monotone.of(feature, static_cast<int>(k));
+      if (d == direction::kFree) continue;
+      if (left.empty()) {
+        left = steps_of_side(*parent.left, parent.state.pair, rows);
+        right = steps_of_side(*parent.right, parent.state.pair, rows);
+      }
+      std::tie(parent.left->state.box[k], parent.right->state.box[k]) =
+          direction::part(box[k], d, (box[k].clamp(left[k]) + box[k].clamp(right[k])) / 2.0);
+    }
+  }
+
+  // Which way the node's pair may move with each column; takes out those with which it may not.
+  std::vector<std::int8_t> keep_to_directions(const Node& node, std::vector<int>& columns) const {
+    std::vector<std::int8_t> directions(static_cast<std::size_t>(data_.n_features));
+    const auto [r, s] = node.state.pair;
+    std::erase_if(columns, [&](int column) {
+      const auto c = static_cast<std::size_t>(column);
+      const int d = limits_.monotone.of_move(data_.feature_of[c], r, s);
+      directions[c] = static_cast<std::int8_t>(d);
+      return d == direction::kConstant;
+    });
+    return directions;
+  }
+
+  // Of the step of a pair that both its classes allow, in units of A / B.
+  Bounds bounds_of_pair(const Node& node, double unit) const {
+    const Bounds& up = node.state.box[static_cast<std::size_t>(node.state.pair.r)];
+    const Bounds& down = node.state.box[static_cast<std::size_t>(node.state.pair.s)];
+    return {std::max(up.low, -down.high) * unit, std::min(up.high, -down.low) * unit};
   }
 
   const BinnedData& data_;
@@ -308,7 +461,18 @@ struct PairTreeGrower::Buffers {
   std::vector<Workspace> workspace;          // per thread
   std::vector<std::vector<PlainBin>> plain;  // histograms, per thread
   std::vector<std::vector<CountedBin>> counted;
-  std::vector<Row> rows;
+  std::vector<Row> rows, others;
+
+  void draw(std::size_t n_rows, const RowSample* sample) {
+    rows.clear(), others.clear();
+    if (!sample) {
+      rows.resize(n_rows);
+      std::iota(rows.begin(), rows.end(), Row{0});
+      return;
+    }
+    for (std::size_t i = 0; i < n_rows; ++i)
+      (sample->drawn[i] ? rows : others).push_back(static_cast<Row>(i));
+  }
 };
 
 PairTreeGrower::PairTreeGrower(const BinnedData& data, const Posterior& posterior,
@@ -317,19 +481,20 @@ PairTreeGrower::PairTreeGrower(const BinnedData& data, const Posterior& posterio
 
 PairTreeGrower::~PairTreeGrower() = default;
 
-Tree PairTreeGrower::grow(LeafKind leaf, double shrinkage, const Team& team) {
+Tree PairTreeGrower::grow(LeafKind leaf, double shrinkage, const Team& team,
+                          const GrowLimits* of_tree) {
   Buffers& b = *buffers_;
+  const GrowLimits& limits = of_tree ? *of_tree : limits_;
   const auto threads = static_cast<std::size_t>(team.size());
   b.workspace.resize(threads), b.plain.resize(threads), b.counted.resize(threads);
-  b.rows.resize(data_.n_rows);
-  std::iota(b.rows.begin(), b.rows.end(), Row{0});
+  b.draw(data_.n_rows, limits.sample.get());
   b.residuals.round(posterior_, team);
   auto grow = [&](auto& histograms) {
-    PairTreeEvaluator evaluator(data_, posterior_, limits_, b.residuals, b.workspace, histograms,
+    PairTreeEvaluator evaluator(data_, posterior_, limits, b.residuals, b.workspace, histograms,
                                 leaf, shrinkage);
-    return Grower(data_, limits_, evaluator, team).grow(b.rows, {});
+    return Grower(data_, limits, evaluator, team).grow(b.rows, b.others);
   };
-  return limits_.min_samples_leaf > 1 ? grow(b.counted) : grow(b.plain);
+  return limits.min_samples_leaf > 1 ? grow(b.counted) : grow(b.plain);
 }
 
 }  // namespace edgewise

@@ -2,10 +2,15 @@
 // at every node. A node's histogram holds two sums per bin whatever the number of classes.
 #pragma once
 
+#include <cmath>
 #include <memory>
+#include <vector>
 
 #include "binned.hpp"
+#include "criteria/pair.hpp"
+#include "fixed_point.hpp"
 #include "posterior.hpp"
+#include "residuals.hpp"
 #include "threads.hpp"
 #include "types.hpp"
 
@@ -16,6 +21,35 @@ enum class LeafKind {
   vector  // ours: a leaf moves every class by its own Newton step, centred to sum zero
 };
 
+// Packed statistics of n rows from the derivatives of their pair.
+void pack_rows(const std::int32_t* g, const std::int32_t* h, std::size_t n, FixedPoint scale,
+               Packed* stats);
+
+// Units of the sums that leaf values are made of: n rows, the largest weight * residual given.
+inline double pair_leaf_unit(std::size_t n, double largest) { return sum_scale(n, 4.0 * largest); }
+
+// Adds a row to the sums of its leaf: along its pair, or for every class (n_classes).
+inline void add_pair(const Posterior& posterior, Row row, Pair pair, double unit, PairSums& sum) {
+  const double a = posterior.residual(row, pair.r);
+  const double b = posterior.residual(row, pair.s);
+  sum.g += to_integer((a - b) * unit);
+  sum.h += to_integer(pair_hessian(a, b) * unit);
+}
+inline void add_all(const Posterior& posterior, Row row, double unit, PairSums* sums) {
+  for (int k = 0; k < posterior.n_classes(); ++k) {
+    const double residual = posterior.residual(row, k);
+    const double size = std::abs(residual);
+    sums[k].g += to_integer(residual * unit);
+    sums[k].h += to_integer(size * (1.0 - size) * unit);
+  }
+}
+
+// Says what leaves move, from their sums: the pair of each, (n_leaves), or all classes, (n_leaves,
+// n_classes).
+void move_pairs(Tree& tree, const std::vector<Pair>& pairs, const std::vector<PairSums>& sums,
+                double shrinkage);
+void move_all(Tree& tree, int n_classes, const std::vector<PairSums>& sums, double shrinkage);
+
 // Buffers that live as long as a fit, so that rounds do not allocate.
 class PairTreeGrower {
  public:
@@ -24,7 +58,8 @@ class PairTreeGrower {
   PairTreeGrower(const PairTreeGrower&) = delete;
   PairTreeGrower& operator=(const PairTreeGrower&) = delete;
 
-  Tree grow(LeafKind leaf, double shrinkage, const Team& team);
+  // Within other limits than the fit's, where they are given for this tree.
+  Tree grow(LeafKind leaf, double shrinkage, const Team& team, const GrowLimits* limits = nullptr);
 
  private:
   struct Buffers;

@@ -28,17 +28,15 @@ struct Router {
   // Left rows to the front of `rows`, right rows to `right`; no branch depends on the data.
   Partition operator()(Row* rows, std::size_t n, Row* right) const {
     std::size_t n_left = 0, n_right = 0, n_missing = 0;
-    const Code* codes = data.column(feature);
-    for (std::size_t i = 0; i < n; ++i) {
+    data.column(feature).each(rows, n, [&](std::size_t i, Code code) {
       const Row row = rows[i];
-      const Code code = codes[row];
       const bool goes_left = left[code];
       n_missing += code == missing;
       rows[n_left] = row;
       right[n_right] = row;
       n_left += goes_left;
       n_right += !goes_left;
-    }
+    });
     return {n_left, n_missing > 0};
   }
 };
@@ -54,13 +52,17 @@ int lowest(const BinSet& bins) {
 void turn_to_majority(const BinnedData& data, const Row* rows, std::size_t n, Split& split) {
   if (split.right.contains(data.n_value_bins(split.feature))) return;
   std::array<std::size_t, 256> count{};
-  const Code* codes = data.column(split.feature);
-  for (std::size_t i = 0; i < n; ++i) ++count[codes[rows[i]]];
+  data.column(split.feature).each(rows, n, [&](std::size_t, Code code) { ++count[code]; });
   std::size_t n_left = 0, n_right = 0;
   split.left.each([&](int bin) { n_left += count[static_cast<std::size_t>(bin)]; });
   split.right.each([&](int bin) { n_right += count[static_cast<std::size_t>(bin)]; });
+  if (turns(data, split, n_left, n_right)) std::swap(split.left, split.right);
+}
+
+bool turns(const BinnedData& data, const Split& split, std::size_t n_left, std::size_t n_right) {
+  if (split.right.contains(data.n_value_bins(split.feature))) return false;
   const bool lowest_right = lowest(split.right) < lowest(split.left);
-  if (n_left > n_right || (n_left == n_right && lowest_right)) std::swap(split.left, split.right);
+  return n_left > n_right || (n_left == n_right && lowest_right);
 }
 
 Partition partition_rows(const BinnedData& data, const Split& split, Row* rows, std::size_t n,

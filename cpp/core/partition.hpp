@@ -21,6 +21,9 @@ struct Partition {
 // those with the lowest category go left.
 void turn_to_majority(const BinnedData& data, const Row* rows, std::size_t n, Split& split);
 
+// Whether it has to be turned, from the numbers of rows on either side.
+bool turns(const BinnedData& data, const Split& split, std::size_t n_left, std::size_t n_right);
+
 // Reorders rows[0..n); `scratch` has room for n rows.
 Partition partition_rows(const BinnedData& data, const Split& split, Row* rows, std::size_t n,
                          Row* scratch, const Team& team);

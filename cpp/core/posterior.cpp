@@ -129,13 +129,22 @@ void Posterior::add(const std::vector<Moves>& trees, const Team& team) {
 }
 
 // A row's loss is at most -log(kFloor) < 1024 times its weight.
-double Posterior::loss_unit() const { return sum_scale(n_rows(), 1024.0 * largest_weight_); }
+double Posterior::loss_unit(std::size_t n, double largest) {
+  return sum_scale(n, 1024.0 * largest);
+}
 
 std::vector<double> Posterior::class_losses(const Team& team) const {
+  const double unit = loss_unit();
+  std::vector<double> losses;
+  for (const std::int64_t sum : class_loss_sums(unit, team))
+    losses.push_back(static_cast<double>(sum) / unit / total_weight_);
+  return losses;
+}
+
+std::vector<std::int64_t> Posterior::class_loss_sums(double unit, const Team& team) const {
   const auto n_classes = static_cast<std::size_t>(n_classes_);
   std::vector<std::vector<std::int64_t>> sums(static_cast<std::size_t>(team.size()));
   for (auto& s : sums) s.resize(n_classes);
-  const double unit = loss_unit();
   team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto y = static_cast<std::size_t>(labels_[i]);
@@ -144,20 +153,22 @@ std::vector<double> Posterior::class_losses(const Team& team) const {
           to_integer(loss * weight(static_cast<Row>(i)) * unit);
     }
   });
-  std::vector<double> losses(n_classes);
-  for (std::size_t k = 0; k < n_classes; ++k) {
-    std::int64_t total = 0;
-    for (const auto& s : sums) total += s[k];
-    losses[k] = static_cast<double>(total) / unit / total_weight_;
-  }
-  return losses;
+  std::vector<std::int64_t> totals(n_classes);
+  for (const auto& s : sums)
+    for (std::size_t k = 0; k < n_classes; ++k) totals[k] += s[k];
+  return totals;
 }
 
 double Posterior::loss_after(const std::vector<Moves>& trees, const Team& team) const {
+  const double unit = loss_unit();
+  return static_cast<double>(loss_sum_after(trees, unit, team)) / unit / total_weight_;
+}
+
+std::int64_t Posterior::loss_sum_after(const std::vector<Moves>& trees, double unit,
+                                       const Team& team) const {
   const auto factors = factors_of(trees);
   const auto n_classes = static_cast<std::size_t>(n_classes_);
   std::vector<std::int64_t> sums(static_cast<std::size_t>(team.size()));
-  const double unit = loss_unit();
   team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
     std::vector<double> p(n_classes);
     std::int64_t sum = 0;
@@ -172,7 +183,7 @@ double Posterior::loss_after(const std::vector<Moves>& trees, const Team& team) 
   });
   std::int64_t total = 0;
   for (const std::int64_t s : sums) total += s;
-  return static_cast<double>(total) / unit / total_weight_;
+  return total;
 }
 
 }  // namespace edgewise

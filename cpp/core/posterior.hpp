@@ -68,8 +68,15 @@ class Posterior {
   // Mean log loss after adding the trees, without adding them.
   double loss_after(const std::vector<Moves>& trees, const Team& team) const;
 
+  // The integer sums behind both, in units per 1.0: for rows that are a part of the data.
+  std::vector<std::int64_t> class_loss_sums(double unit, const Team& team) const;
+  std::int64_t loss_sum_after(const std::vector<Moves>& trees, double unit, const Team& team) const;
+
+  // Units for the losses of n rows, the heaviest of weight `largest`.
+  static double loss_unit(std::size_t n, double largest);
+
  private:
-  double loss_unit() const;
+  double loss_unit() const { return loss_unit(n_rows(), largest_weight_); }
   void transpose(std::size_t begin, std::size_t end);
 
   int n_classes_;

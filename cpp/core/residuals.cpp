@@ -57,23 +57,36 @@ EDGEWISE_CLONES void sum_rows(const std::int32_t* q, std::size_t stride, const R
 }  // namespace
 
 void Residuals::round(const Posterior& posterior, const Team& team) {
-  const std::size_t n = posterior.n_rows();
-  n_classes_ = static_cast<std::size_t>(posterior.n_classes());
-  stride_ = (n_classes_ + kLanes - 1) / kLanes * kLanes;
-  q_.resize(n * stride_);
-  curvature_.resize(n);
+  round(posterior, posterior.n_rows(), largest_of(posterior, team), team);
+}
+
+double Residuals::largest_of(const Posterior& posterior, const Team& team) {
   std::vector<double> most(static_cast<std::size_t>(team.size()), 1e-30);
-  team.range(n, kGrain, [&](std::size_t begin, std::size_t end, int slot) {
+  team.range(posterior.n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
     double& m = most[static_cast<std::size_t>(slot)];
     for (std::size_t i = begin; i < end; ++i) {
       const auto row = static_cast<Row>(i);
       m = std::max(m, posterior.weight(row) * posterior.residual(row, posterior.label(row)));
     }
   });
-  largest_ = *std::max_element(most.begin(), most.end());
-  // Sums of kFlush rows stay below 2^31.
+  return *std::max_element(most.begin(), most.end());
+}
+
+// Sums of kFlush rows stay below 2^31.
+double Residuals::scale_for(std::size_t n, double largest) {
   const int bits = 31 - static_cast<int>(std::bit_width(std::min(n, kFlush)));
-  scale_ = std::ldexp(0.5, bits) / power_of_two_below(largest_);
+  return std::ldexp(0.5, bits) / power_of_two_below(largest);
+}
+
+void Residuals::round(const Posterior& posterior, std::size_t n_total, double largest,
+                      const Team& team) {
+  const std::size_t n = posterior.n_rows();
+  n_classes_ = static_cast<std::size_t>(posterior.n_classes());
+  stride_ = (n_classes_ + kLanes - 1) / kLanes * kLanes;
+  q_.resize(n * stride_);
+  curvature_.resize(n);
+  largest_ = largest;
+  scale_ = scale_for(n_total, largest_);
   team.range(n, kGrain, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t i = begin; i < end; ++i) {
       const auto row = static_cast<Row>(i);

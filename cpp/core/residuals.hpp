@@ -20,6 +20,15 @@ class Residuals {
   // Rounds the residuals of all rows, the largest to at least half the units there are.
   void round(const Posterior& posterior, const Team& team);
 
+  // The same for rows that are a part of n_total ones, whose largest weight * residual is given.
+  void round(const Posterior& posterior, std::size_t n_total, double largest, const Team& team);
+
+  // Units per 1.0 of n rows, the largest weight * residual given.
+  static double scale_for(std::size_t n, double largest);
+
+  // The largest weight * residual of all rows.
+  static double largest_of(const Posterior& posterior, const Team& team);
+
   double scale() const { return scale_; }      // units per 1.0
   double largest() const { return largest_; }  // largest weight * residual
 

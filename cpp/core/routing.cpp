@@ -14,7 +14,7 @@ namespace {
 
 // A node of a tree, for rows of bins. A leaf leads to itself.
 struct Step {
-  std::size_t column;
+  const Column* column;
   std::uint32_t left;
   Code bin, missing;  // missing: the code that goes left although above the bin; else = bin
 };
@@ -23,14 +23,14 @@ std::vector<Step> steps_of(const BinnedData& data, const Tree& tree) {
   std::vector<Step> steps;
   for (std::size_t i = 0; i < tree.feature.size(); ++i) {
     if (tree.feature[i] < 0) {
-      steps.push_back({0, static_cast<std::uint32_t>(i), 255, 255});
+      steps.push_back({&data.column(0), static_cast<std::uint32_t>(i), 255, 255});
       continue;
     }
     const auto f = static_cast<std::size_t>(tree.feature[i]);
     const bool missing_left = tree.missing_left[i] && data.cuts.has_missing[f];
     const auto missing = static_cast<Code>(data.n_value_bins(tree.feature[i]));
-    steps.push_back({f * data.n_rows, static_cast<std::uint32_t>(tree.left[i]), tree.bin[i],
-                     missing_left ? missing : tree.bin[i]});
+    steps.push_back({&data.column(tree.feature[i]), static_cast<std::uint32_t>(tree.left[i]),
+                     tree.bin[i], missing_left ? missing : tree.bin[i]});
   }
   return steps;
 }
@@ -54,7 +54,7 @@ int depth_of(const Tree& tree) {
   return *std::max_element(depth.begin(), depth.end());
 }
 
-template <bool kSets>
+template <bool kSets, bool kLists>
 void route(const BinnedData& data, Tree& tree, const Row* rows, std::size_t n) {
   constexpr std::size_t kAbreast = 8;
   const std::vector<Step> steps = steps_of(data, tree);
@@ -63,13 +63,12 @@ void route(const BinnedData& data, Tree& tree, const Row* rows, std::size_t n) {
   for (std::size_t b = 0; b < n; b += kAbreast) {
     const std::size_t m = std::min(kAbreast, n - b);
     std::uint32_t at[kAbreast] = {};
-    const Code* codes[kAbreast];
-    for (std::size_t i = 0; i < kAbreast; ++i)
-      codes[i] = data.columns.data() + rows[b + std::min(i, m - 1)];
+    Row of[kAbreast];
+    for (std::size_t i = 0; i < kAbreast; ++i) of[i] = rows[b + std::min(i, m - 1)];
     for (int d = 0; d < deepest; ++d) {
       for (std::size_t i = 0; i < kAbreast; ++i) {
         const Step& step = steps[at[i]];
-        const Code code = codes[i][step.column];
+        const Code code = kLists ? step.column->code(of[i]) : step.column->all[of[i]];
         bool left = (code <= step.bin) | (code == step.missing);
         if constexpr (kSets) left = sets[at[i]] ? sets[at[i]]->contains(code) : left;
         at[i] = step.left + !left;
@@ -87,7 +86,7 @@ typedef std::uint8_t Byte32 __attribute__((vector_size(32)));
 
 // A node of a tree for 32 rows at once.
 struct MaskStep {
-  const Code* column;
+  const Code* column;  // from the first row on
   Code bin;
   Code missing;  // the code that goes left although above the bin; else = bin
   std::array<std::uint8_t, kGroups> left_leaves;  // bits
@@ -123,10 +122,12 @@ EDGEWISE_CLONES void remaining_leaves(const MaskStep* steps, std::size_t n_steps
 }  // namespace
 
 void route_rows(const BinnedData& data, Tree& tree, const Row* rows, std::size_t n) {
-  if (tree.sets.empty()) {
-    route<false>(data, tree, rows, n);
+  if (data.has_lists()) {
+    tree.sets.empty() ? route<false, true>(data, tree, rows, n)
+                      : route<true, true>(data, tree, rows, n);
   } else {
-    route<true>(data, tree, rows, n);
+    tree.sets.empty() ? route<false, false>(data, tree, rows, n)
+                      : route<true, false>(data, tree, rows, n);
   }
 }
 
@@ -140,16 +141,20 @@ void route_range(const BinnedData& data, Tree& tree, std::size_t begin, std::siz
   number_leaves(tree, 0, leaves, left_leaves);
   std::vector<MaskStep> steps;
   const auto nodes = steps_of(data, tree);
+  std::vector<std::vector<Code>> copies;  // of columns that list rows
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (tree.feature[i] < 0) continue;
-    steps.push_back({data.columns.data() + nodes[i].column, nodes[i].bin, nodes[i].missing, {}});
+    const Column& column = *nodes[i].column;
+    if (!column.all) column.copy(begin, end, copies.emplace_back(end - begin).data());
+    const Code* codes = column.all ? column.all + begin : copies.back().data();
+    steps.push_back({codes, nodes[i].bin, nodes[i].missing, {}});
     for (std::size_t g = 0; g < kGroups; ++g)
       steps.back().left_leaves[g] = static_cast<std::uint8_t>(left_leaves[i] >> (8 * g));
   }
   std::uint8_t masks[kGroups][kAtOnce];
   std::size_t b = begin;
   for (; b + kAtOnce <= end; b += kAtOnce) {
-    remaining_leaves(steps.data(), steps.size(), b, masks[0]);
+    remaining_leaves(steps.data(), steps.size(), b - begin, masks[0]);
     for (std::size_t i = 0; i < kAtOnce; ++i) {
       std::uint32_t mask = 0;
       for (std::size_t g = 0; g < kGroups; ++g) mask |= std::uint32_t{masks[g][i]} << (8 * g);

@@ -24,13 +24,13 @@ EDGEWISE_CLONES double largest_of(const double* x, std::size_t n, double at_leas
   return *std::max_element(most, most + 8);
 }
 
+}  // namespace
+
 EDGEWISE_CLONES std::int64_t sum_of_sizes(const double* x, std::size_t n, double unit) {
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < n; ++i) sum += to_integer(std::abs(x[i]) * unit);
   return sum;
 }
-
-}  // namespace
 
 double largest(const double* x, std::size_t n, const Team& team) {
   std::vector<double> most(static_cast<std::size_t>(team.size()), 1e-300);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "threads.hpp"
 
@@ -15,5 +16,8 @@ double largest(const double* x, std::size_t n, const Team& team);
 
 // Sum of |x|, exact in 1 / unit.
 double total(const double* x, std::size_t n, double unit, const Team& team);
+
+// The integer sum behind it, by one thread.
+std::int64_t sum_of_sizes(const double* x, std::size_t n, double unit);
 
 }  // namespace edgewise

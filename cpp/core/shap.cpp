@@ -305,11 +305,12 @@ class Blocks {
     x_.assign(n_blocks() * d_ * N, 0.0);
     phi_.assign(n_blocks() * k_ * d_ * N, 0.0);
     team.range(n_blocks(), 1, [&](std::size_t first, std::size_t last, int) {
-      std::vector<double> columns(d_ * N);
+      std::vector<double> rows(d_ * N);
       for (std::size_t b = first; b < last; ++b) {
         const std::size_t n = rows_of(b);
-        x.columns(begin_ + b * N, begin_ + b * N + n, 0, d_, columns.data());
-        for (std::size_t f = 0; f < d_; ++f) std::copy_n(&columns[f * n], n, &x_[(b * d_ + f) * N]);
+        x.rows_of(begin_ + b * N, begin_ + b * N + n, rows.data());
+        for (std::size_t r = 0; r < n; ++r)
+          for (std::size_t f = 0; f < d_; ++f) x_[(b * d_ + f) * N + r] = rows[r * d_ + f];
       }
     });
   }

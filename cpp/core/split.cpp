@@ -1,6 +1,7 @@
 #include "split.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "clones.hpp"
 #include "vectors.hpp"
@@ -61,16 +62,104 @@ struct Best {
   bool missing_left = false;
 };
 
+// How cuts are scored. A Gain provides
+//   floor()                          what is taken from scores before they are compared
+//   unsplit(total)                   the score without a cut
+//   scores(left, n, total, score)    the scores of n cuts, 0 where a side is empty
+//   allows(cut, values)              whether a cut may be taken, `values` the sum of all that is
+//   not
+//                                    missing
+struct PlainGain {
+  double floor() const { return 0.0; }
+  double unsplit(Packed total) const {
+    const double a = gradient(total), b = hessian(total);
+    return a * a / b;
+  }
+  void scores(const Packed* left, int n, Packed total, double* score) const {
+    scores_of(left, n, total, score);
+  }
+  bool allows(int, Packed) const { return true; }
+};
+
+EDGEWISE_CLONES void ridge_scores(const Packed* left, int n, Packed total, double l2,
+                                  double* __restrict score) {
+  const double a = gradient(total);
+  const double b = hessian(total);
+  for (int i = 0; i < n; ++i) {
+    const double al = gradient(left[i]), bl = hessian(left[i]);
+    const double ar = a - al, br = b - bl;
+    const double sum = al * al / (bl + l2) + ar * ar / (br + l2);
+    score[i] = (bl > 0.0) & (br > 0.0) ? sum : 0.0;
+  }
+}
+
+struct RidgeGain {
+  double l2;
+
+  double floor() const { return 0.0; }
+  double unsplit(Packed total) const {
+    const double a = gradient(total), b = hessian(total);
+    return a * a / (b + l2);
+  }
+  void scores(const Packed* left, int n, Packed total, double* score) const {
+    ridge_scores(left, n, total, l2, score);
+  }
+  bool allows(int, Packed) const { return true; }
+};
+
+// Of values between bounds. Scores may be negative here, so that gains are compared.
+class BoundedGain {
+ public:
+  BoundedGain(const SplitRules& rules, Packed total)
+      : l2_(rules.l2), bounds_(rules.bounds), floor_(unsplit(total)) {}
+
+  void look_at(int direction) { direction_ = direction; }
+
+  double floor() const { return floor_; }
+  double unsplit(Packed total) const {
+    const double a = gradient(total), b = hessian(total) + l2_;
+    return score(a, b, bounds_.clamp(a / b));
+  }
+  void scores(const Packed* left, int n, Packed total, double* score_of_cut) {
+    left_ = left;
+    const double a = gradient(total), b = hessian(total);
+    for (int i = 0; i < n; ++i) {
+      const double al = gradient(left[i]), bl = hessian(left[i]);
+      const double ar = a - al, br = b - bl;
+      const double vl = bounds_.clamp(al / (bl + l2_)), vr = bounds_.clamp(ar / (br + l2_));
+      const double gain = score(al, bl + l2_, vl) + score(ar, br + l2_, vr) - floor_;
+      rise_[i] = vr - vl;
+      score_of_cut[i] = bl > 0.0 && br > 0.0 ? gain : 0.0;
+    }
+  }
+  // Where nothing but missing values is on the right, the cut has no direction.
+  bool allows(int cut, Packed values) const {
+    if (direction_ == direction::kFree || left_[cut] == values) return true;
+    return direction_ == direction::kUp ? rise_[cut] >= 0.0 : rise_[cut] <= 0.0;
+  }
+
+ private:
+  static double score(double a, double b, double v) { return v * (2.0 * a - b * v); }
+
+  double l2_;
+  Bounds bounds_;
+  double floor_;
+  int direction_ = direction::kFree;
+  const Packed* left_ = nullptr;
+  double rise_[kMaxValueBins + 1];  // of the value, from left to right of each cut
+};
+
 // Takes the best of n cuts if it beats `best`.
-template <class Bin>
-void consider(const Cumulated& left, int n, Bin total, int min_samples, bool missing_left,
-              Best& best) {
+template <class Bin, class Gain>
+void consider(const Cumulated& left, int n, Bin total, Packed values, int min_samples,
+              bool missing_left, Gain& gain, Best& best) {
   double score[kMaxValueBins + 1];
-  scores_of(left.gh, n, total.gh(), score);
+  gain.scores(left.gh, n, total.gh(), score);
   for (int i = 0; i < n; ++i) {
     if (score[i] <= best.score * kTie) continue;
     if constexpr (std::is_same_v<Bin, CountedBin>)
       if (left.n[i] < min_samples || total.n() - left.n[i] < min_samples) continue;
+    if (!gain.allows(i, values)) continue;
     best = {score[i], i, missing_left};
   }
 }
@@ -86,9 +175,10 @@ void cumulate(const Bin* places, int n_bins, Bin first, Cumulated& left) {
 }
 
 // Looks at one feature; improves `best` and returns whether the feature can be split at all, here
-// or in the children.
-template <class Bin>
-bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, int min_samples, Best& best) {
+// or in the children. No gain is larger than the plain one, which is looked at first, roughly.
+template <class Bin, class Gain>
+bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, int min_samples, Gain& gain,
+          Best& best) {
   constexpr float kMargin = 1.0f + 4e-6f;  // above the rounding of single precision
   Cumulated left;
   left.gh[0] = 0;
@@ -97,14 +187,16 @@ bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, int min_sa
   if (missing.empty()) {
     std::fill_n(left.gh + n_bins, 8, total.gh());  // a cut with nothing on its right
     const Rough rough = rough_best(left.gh, n_bins - 1, total.gh());
-    if (static_cast<double>(rough.score * kMargin) > best.score)
-      consider(left, n_bins - 1, total, min_samples, false, best);
+    if (static_cast<double>(rough.score * kMargin) > best.score + gain.floor())
+      consider(left, n_bins - 1, total, total.gh(), min_samples, false, gain, best);
     return rough.splits;
   }
-  consider(left, n_bins, total, min_samples, false, best);  // the last cut: all values left
+  const Bin values = difference(total, missing);
+  // The last cut: all values left.
+  consider(left, n_bins, total, values.gh(), min_samples, false, gain, best);
   cumulate(places, n_bins, missing, left);
-  consider(left, n_bins - 1, total, min_samples, true, best);
-  return !difference(total, missing).empty();
+  consider(left, n_bins - 1, total, total.gh(), min_samples, true, gain, best);
+  return !values.empty();
 }
 
 // The categories that hold rows, by A / B, then by bin.
@@ -130,11 +222,12 @@ struct Order {
 
 // The same for a categorical feature; `bin` of the best becomes the last place of the order on the
 // left. Categories of equal A / B are never parted: that gains nothing, and would depend on codes.
-template <class Bin>
-bool scan_categories(const Bin* places, int n_bins, Bin total, int min_samples, Best& best) {
+template <class Bin, class Gain>
+bool scan_categories(const Bin* places, int n_bins, Bin total, int min_samples, Gain& gain,
+                     Best& best) {
   const Order order(places, n_bins);
   Cumulated left;
-  int place[kMaxValueBins + 1];
+  int place[kMaxValueBins + 1] = {};
   int n = 0;
   Bin sum{};
   for (int i = 0; i + 1 < order.n; ++i) {
@@ -146,7 +239,7 @@ bool scan_categories(const Bin* places, int n_bins, Bin total, int min_samples, 
     place[n++] = i;
   }
   const double before = best.score;
-  consider(left, n, total, min_samples, false, best);
+  consider(left, n, total, total.gh(), min_samples, false, gain, best);
   if (best.score > before) best.bin = place[best.bin];
   return order.n > 1;
 }
@@ -158,6 +251,38 @@ void part_categories(const BinnedData& data, const Bin* histogram, Split& split)
   BinSet left, right;
   for (int i = 0; i < order.n; ++i) (i <= split.bin ? left : right).insert(order.bin[i]);
   take_sides(data, left, right, split);
+}
+
+template <class Bin, class Gain>
+Split search(const BinnedData& data, const Bin* histogram, Bin total, int min_samples, double unit,
+             const std::int8_t* directions, Gain gain, std::vector<int>& active) {
+  Split split;
+  Best best;
+  std::size_t kept = 0;
+  for (const int f : active) {
+    const auto u = static_cast<std::size_t>(f);
+    const double before = best.score;
+    const Bin* places = histogram + data.offset[u];
+    if constexpr (std::is_same_v<Gain, BoundedGain>) gain.look_at(directions[u]);
+    const bool splits =
+        data.cuts.categorical[u]
+            ? scan_categories(places, data.n_bins(f), total, min_samples, gain, best)
+            : scan(places, data.n_value_bins(f), data.cuts.has_missing[u], total, min_samples, gain,
+                   best);
+    if (splits) active[kept++] = f;
+    if (best.score > before) split = {0.0, f, best.bin, best.missing_left};
+  }
+  active.resize(kept);
+  if (!split.found()) return {};
+  const double gained = best.score - (gain.unsplit(total.gh()) - gain.floor());
+  if (gained <= kMinRelativeGain * (best.score + std::abs(gain.floor()))) return {};
+  split.gain = gained * unit;
+  if (data.is_categorical(split.feature)) {
+    part_categories(data, histogram, split);
+  } else {
+    split.bin = centre_in_gap(data, histogram, split.feature, split.bin);
+  }
+  return split;
 }
 
 }  // namespace
@@ -174,32 +299,18 @@ void take_sides(const BinnedData& data, const BinSet& left, const BinSet& right,
 template <class Bin>
 Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
                  double unit, std::vector<int>& active) {
-  Split split;
-  Best best;
-  std::size_t kept = 0;
-  for (const int f : active) {
-    const auto u = static_cast<std::size_t>(f);
-    const double before = best.score;
-    const Bin* places = histogram + data.offset[u];
-    const bool splits = data.cuts.categorical[u]
-                            ? scan_categories(places, data.n_bins(f), total, min_samples, best)
-                            : scan(places, data.n_value_bins(f), data.cuts.has_missing[u], total,
-                                   min_samples, best);
-    if (splits) active[kept++] = f;
-    if (best.score > before) split = {0.0, f, best.bin, best.missing_left};
-  }
-  active.resize(kept);
-  const double a = gradient(total.gh());
-  const double b = hessian(total.gh());
-  const double gain = split.found() ? best.score - a * a / b : 0.0;
-  if (gain <= kMinRelativeGain * best.score) return {};
-  split.gain = gain * unit;
-  if (data.is_categorical(split.feature)) {
-    part_categories(data, histogram, split);
-  } else {
-    split.bin = centre_in_gap(data, histogram, split.feature, split.bin);
-  }
-  return split;
+  return search(data, histogram, total, min_samples, unit, nullptr, PlainGain{}, active);
+}
+
+template <class Bin>
+Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
+                 double unit, const SplitRules& rules, std::vector<int>& active) {
+  if (rules.directions)
+    return search(data, histogram, total, min_samples, unit, rules.directions,
+                  BoundedGain(rules, total.gh()), active);
+  if (rules.l2 > 0.0)
+    return search(data, histogram, total, min_samples, unit, nullptr, RidgeGain{rules.l2}, active);
+  return find_split(data, histogram, total, min_samples, unit, active);
 }
 
 template <class Bin>
@@ -217,6 +328,10 @@ template Split find_split<PlainBin>(const BinnedData&, const PlainBin*, PlainBin
                                     std::vector<int>&);
 template Split find_split<CountedBin>(const BinnedData&, const CountedBin*, CountedBin, int, double,
                                       std::vector<int>&);
+template Split find_split<PlainBin>(const BinnedData&, const PlainBin*, PlainBin, int, double,
+                                    const SplitRules&, std::vector<int>&);
+template Split find_split<CountedBin>(const BinnedData&, const CountedBin*, CountedBin, int, double,
+                                      const SplitRules&, std::vector<int>&);
 template int centre_in_gap<PlainBin>(const BinnedData&, const PlainBin*, int, int);
 template int centre_in_gap<CountedBin>(const BinnedData&, const CountedBin*, int, int);
 

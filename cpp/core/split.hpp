@@ -27,6 +27,26 @@ template <class Bin>
 Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
                  double unit, std::vector<int>& active);
 
+// What else a search may have to respect.
+struct SplitRules {
+  double l2 = 0.0;  // added to B, in its units: the gain is A_L^2 / (B_L + l2) + ...
+  // Monotone trees: which way A / B may go with each feature (n_features), and between which bounds
+  // the value of this node's rows stays, in units of A / B. A side of value v gains 2 A v - B v^2.
+  const std::int8_t* directions = nullptr;
+  Bounds bounds{};
+
+  bool plain() const { return l2 == 0.0 && !directions; }
+};
+
+template <class Bin>
+Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
+                 double unit, const SplitRules& rules, std::vector<int>& active);
+
+// Whether a split parts values: else it parts them all from missing ones.
+inline bool parts_values(const BinnedData& data, const Split& split) {
+  return split.categorical || split.bin + 1 < data.n_value_bins(split.feature);
+}
+
 // Says which bins of a categorical feature go left and right, so that missing values are on the
 // right; `grower.hpp` sees to it where the node has none.
 void take_sides(const BinnedData& data, const BinSet& left, const BinSet& right, Split& split);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -30,34 +31,53 @@ void pack_rows(const double* g, const double* mass, std::size_t n, FixedPoint sc
 template <class Bin>
 class HistogramPool {
  public:
-  explicit HistogramPool(std::size_t n_places) : n_places_(n_places) {}
+  explicit HistogramPool(const BinnedData& data) : data_(data) {}
 
-  std::vector<Bin> zeroed() {
+  // Zero at the places of some features.
+  std::vector<Bin> zeroed(const std::vector<int>& features) {
     std::vector<Bin> histogram;
     {
       std::lock_guard lock(mutex_);
+      ++n_out_;
       if (!free_.empty()) {
         histogram = std::move(free_.back());
         free_.pop_back();
       }
     }
-    histogram.assign(n_places_, Bin{});
+    clear_histogram(data_, features, histogram);
     return histogram;
   }
   void give_back(std::vector<Bin>&& histogram) {
     if (histogram.empty()) return;
     std::lock_guard lock(mutex_);
+    --n_out_;
     free_.push_back(std::move(histogram));
+  }
+  // Whether those handed out take more memory than it is worth to keep for a subtraction.
+  bool is_full() {
+    std::lock_guard lock(mutex_);
+    return n_out_ * data_.n_places() * sizeof(Bin) > kHeldBytes;
   }
 
  private:
-  std::size_t n_places_;
+  static constexpr std::size_t kHeldBytes = std::size_t{1} << 28;
+
+  const BinnedData& data_;
   std::mutex mutex_;
+  std::size_t n_out_ = 0;
   std::vector<std::vector<Bin>> free_;
 };
 
+// What a monotone tree keeps to.
+struct Directions {
+  std::vector<std::int8_t> of_feature;  // (n_features): see direction; none: all are free
+  double value_per_step = 0.0;  // A / B of the search per step of a leaf; 0: they do not compare
+};
+
 // A LeafRule provides operator()(Tree&, std::size_t n_leaves, const Team&): classes and values of
-// the leaves; tree.leaf_of_row is set.
+// the leaves; tree.leaf_of_row is set. For monotone trees it also provides
+//   double step(const Row*, std::size_t) const    the step of a leaf of these rows
+//   std::vector<Bounds> bounds                    which it finds filled in, leaf by leaf
 template <class Bin, class LeafRule>
 class TwoChannelEvaluator {
  public:
@@ -65,12 +85,19 @@ class TwoChannelEvaluator {
     Bin total;
     std::vector<Bin> histogram;
     std::vector<int> active;  // features not constant in the node
+    Bounds bounds;            // of the steps of leaves below
   };
   using Node = Leaf<State>;
 
   TwoChannelEvaluator(const BinnedData& data, const GrowLimits& limits, TwoChannels& scratch,
                       HistogramPool<Bin>& pool, LeafRule leaf_rule)
       : data_(data), limits_(limits), s_(scratch), pool_(pool), leaf_rule_(std::move(leaf_rule)) {}
+
+  // Adds l2 to B, and keeps leaves to directions.
+  void rule(double l2, Directions directions) {
+    l2_ = l2;
+    directions_ = std::move(directions);
+  }
 
   // From gradient and mass of every row the packed statistics, and the rows that take part in the
   // search for splits. `sum_g` and `sum_mass` are totals of absolute values.
@@ -82,7 +109,8 @@ class TwoChannelEvaluator {
     team.range(n, kParallelRows, [&](std::size_t begin, std::size_t end, int) {
       pack_rows(g + begin, mass + begin, end - begin, scale_, &s_.stats[begin]);
     });
-    select(Threshold(limits_.negligible, sum_g * scale_.g, sum_mass * scale_.h, n));
+    const std::size_t counted = limits_.sample ? limits_.sample->n_drawn : n;
+    select(Threshold(limits_.negligible, sum_g * scale_.g, sum_mass * scale_.h, counted));
   }
 
   // The same for some rows only, of signed weights (rows) whose sizes sum to one: mass is size.
@@ -102,38 +130,92 @@ class TwoChannelEvaluator {
   void root(Node& node, const Row* rows, const Team& team) {
     if (scale_.g == 0.0) return;
     node.state.active = limits_.allowed(data_.feature_of);
+    if (monotone()) std::erase_if(node.state.active, [&](int f) { return forbidden(f); });
     build(node, rows, team);
   }
 
   void inherit(Node& parent, const Row* rows, bool search, const Team& team, int /*slot*/) {
+    if (monotone()) part_bounds(parent, rows);
     if (!search) return pool_.give_back(std::move(parent.state.histogram));
     Node* small = parent.left.get();
     Node* large = parent.right.get();
     if (small->n_rows() > large->n_rows()) std::swap(small, large);
     small->state.active = parent.state.active;
     large->state.active = std::move(parent.state.active);
+    const bool remove = !parent.state.histogram.empty() && data_.pays_to_remove(small->n_rows());
+    if (remove)
+      drop_hopeless(data_, rows + small->begin, small->n_rows(), limits_.min_samples_leaf,
+                    small->state.active);
     build(*small, rows, team);
+    if (parent.state.histogram.empty()) return build(*large, rows, team);  // was not kept
     large->state.histogram = std::move(parent.state.histogram);
-    for (std::size_t b = 0; b < small->state.histogram.size(); ++b)
-      large->state.histogram[b] -= small->state.histogram[b];
+    if (remove) {
+      remove_rows(rows, *small, *large);
+    } else {
+      each_range(data_, large->state.active, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t b = begin; b < end; ++b)
+          large->state.histogram[b] -= small->state.histogram[b];
+      });
+    }
     large->state.total = difference(parent.state.total, small->state.total);
   }
 
   void search(Node& node, const Row*, const Team&, int /*slot*/) {
     if (node.state.histogram.empty()) return;
+    limits_.interactions.restrict_to(node.path, data_.feature_of, node.state.active);
+    drop_hopeless(data_, node.state.histogram.data(), node.state.total, limits_.min_samples_leaf,
+                  node.state.active);
     const double unit = scale_.h / (scale_.g * scale_.g);
     node.split = find_split(data_, node.state.histogram.data(), node.state.total,
-                            limits_.min_samples_leaf, unit, node.state.active);
-    if (!node.split.found()) pool_.give_back(std::move(node.state.histogram));
+                            limits_.min_samples_leaf, unit, rules(node), node.state.active);
+    if (!node.split.found() || pool_.is_full()) pool_.give_back(std::move(node.state.histogram));
   }
 
   void finish(std::vector<std::unique_ptr<Node>>& leaves, const Row*, Tree& tree,
               const Team& team) {
+    if constexpr (kHasSteps)
+      if (monotone())
+        for (const auto& leaf : leaves) leaf_rule_.bounds.push_back(leaf->state.bounds);
     leaf_rule_(tree, leaves.size(), team);
     for (const auto& leaf : leaves) pool_.give_back(std::move(leaf->state.histogram));
   }
 
  private:
+  static constexpr bool kHasSteps =
+      requires(const LeafRule& rule, const Row* rows) { rule.step(rows, std::size_t{0}); };
+
+  bool monotone() const { return !directions_.of_feature.empty(); }
+  bool forbidden(int f) const {
+    return directions_.of_feature[static_cast<std::size_t>(f)] == direction::kConstant;
+  }
+
+  SplitRules rules(const Node& node) const {
+    SplitRules rules{l2_ * scale_.h};
+    if (!monotone()) return rules;
+    rules.directions = directions_.of_feature.data();
+    const double per_step = directions_.value_per_step * scale_.g / scale_.h;
+    if (per_step > 0.0)
+      rules.bounds = {node.state.bounds.low * per_step, node.state.bounds.high * per_step};
+    return rules;
+  }
+
+  // What is left and what is right of a split that has a direction is parted half-way between the
+  // steps of the two sides.
+  void part_bounds(Node& parent, const Row* rows) {
+    Node &left = *parent.left, &right = *parent.right;
+    left.state.bounds = right.state.bounds = parent.state.bounds;
+    if constexpr (kHasSteps) {
+      const Split& split = parent.split;
+      const int d = directions_.of_feature[static_cast<std::size_t>(split.feature)];
+      if (d == direction::kFree || !parts_values(data_, split)) return;
+      auto step = [&](const Node& side) {
+        return parent.state.bounds.clamp(leaf_rule_.step(rows + side.begin, side.n_rows()));
+      };
+      std::tie(left.state.bounds, right.state.bounds) =
+          direction::part(parent.state.bounds, d, (step(left) + step(right)) / 2.0);
+    }
+  }
+
   void select(Threshold counts_for_splits) {
     s_.rows.resize(data_.n_rows), s_.skipped.resize(data_.n_rows);
     std::size_t kept = 0, left = 0;
@@ -148,11 +230,16 @@ class TwoChannelEvaluator {
 
   // Sums rows [begin, end) of the row array into a histogram; returns their total.
   Bin sum(const Row* rows, std::size_t begin, std::size_t end, std::vector<Bin>& histogram) const {
-    constexpr std::size_t kAtOnce = 1024;
-    Packed stats[kAtOnce];
+    constexpr std::size_t kAtOnce = 1024, kManyAtOnce = 65536;
+    // Where a row has next to nothing in a block, many rows must pass before the next block is
+    // worth loading.
+    const std::size_t at_once = data_.column_at.empty() ? kAtOnce : kManyAtOnce;
+    Packed few[kAtOnce];
+    std::vector<Packed> many(at_once > kAtOnce ? std::min(at_once, end - begin) : 0);
+    Packed* stats = many.empty() ? few : many.data();
     Bin total{};
-    for (std::size_t b = begin; b < end; b += kAtOnce) {
-      const std::size_t n = std::min(kAtOnce, end - b);
+    for (std::size_t b = begin; b < end; b += at_once) {
+      const std::size_t n = std::min(at_once, end - b);
       for (std::size_t i = 0; i < n; ++i) {
         stats[i] = s_.stats[rows[b + i]];
         total += Bin::row(stats[i]);
@@ -162,14 +249,38 @@ class TwoChannelEvaluator {
     return total;
   }
 
+  // Wide sparse data: a few rows are taken out of their parent's histogram one by one.
+  void remove_rows(const Row* rows, const Node& small, Node& large) const {
+    Bin* histogram = large.state.histogram.data();
+    auto usual = [&](std::size_t f) { return data_.offset[f] + data_.usual[f]; };
+    for (const int f : large.state.active)
+      histogram[usual(static_cast<std::size_t>(f))] -= small.state.total;
+    for (const Block& block : data_.blocks) {
+      for (std::size_t i = small.begin; i < small.end; ++i) {
+        const Bin v = Bin::row(s_.stats[rows[i]]);
+        for (auto e = block.start[rows[i]]; e < block.start[rows[i] + 1]; ++e) {
+          const std::uint32_t place = block.base + block.entries[e];
+          histogram[place] -= v;
+          histogram[usual(data_.column_at[place])] += v;
+        }
+      }
+    }
+  }
+
   void build(Node& node, const Row* rows, const Team& team) {
-    node.state.histogram = pool_.zeroed();
+    if (node.state.active.empty()) {
+      node.state.total = {};
+      for (std::size_t i = node.begin; i < node.end; ++i)
+        node.state.total += Bin::row(s_.stats[rows[i]]);
+      return;
+    }
+    node.state.histogram = pool_.zeroed(node.state.active);
     if (team.size() == 1 || node.n_rows() < kParallelRows) {
       node.state.total = sum(rows, node.begin, node.end, node.state.histogram);
     } else {
       build_together(node, rows, team);
     }
-    complete_histogram(data_, node.state.total, node.state.histogram.data());
+    complete_histogram(data_, node.state.active, node.state.total, node.state.histogram.data());
   }
 
   // Every thread fills a histogram of its own; integers make their sum exact.
@@ -178,13 +289,16 @@ class TwoChannelEvaluator {
     std::vector<Bin> total(part.size());
     team.range(node.n_rows(), kParallelRows / 4, [&](std::size_t begin, std::size_t end, int slot) {
       auto& histogram = part[static_cast<std::size_t>(slot)];
-      if (histogram.empty()) histogram = pool_.zeroed();
+      if (histogram.empty()) histogram = pool_.zeroed(node.state.active);
       total[static_cast<std::size_t>(slot)] +=
           sum(rows, node.begin + begin, node.begin + end, histogram);
     });
     for (std::size_t t = 0; t < part.size(); ++t) {
       node.state.total += total[t];
-      for (std::size_t b = 0; b < part[t].size(); ++b) node.state.histogram[b] += part[t][b];
+      if (part[t].empty()) continue;
+      each_range(data_, node.state.active, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t b = begin; b < end; ++b) node.state.histogram[b] += part[t][b];
+      });
       pool_.give_back(std::move(part[t]));
     }
   }
@@ -195,6 +309,8 @@ class TwoChannelEvaluator {
   HistogramPool<Bin>& pool_;
   LeafRule leaf_rule_;
   FixedPoint scale_;
+  double l2_ = 0.0;
+  Directions directions_;
 };
 
 // Calls grow(t, slot, team) for n_trees trees: threads take whole trees; those left over when their

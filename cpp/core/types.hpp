@@ -6,8 +6,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <vector>
+
+#include "control.hpp"
 
 namespace edgewise {
 
@@ -52,6 +55,8 @@ struct Split {
   bool found() const { return feature >= 0; }
 };
 
+inline constexpr double kLeafClip = 5.0;  // of the steps of leaves, unless asked for otherwise
+
 // What limits a tree. `max_leaf_nodes` and `max_depth` of 0 mean unlimited, no `features` all.
 struct GrowLimits {
   int max_leaf_nodes = 20;
@@ -60,7 +65,17 @@ struct GrowLimits {
   // Rows whose gradient and Hessian are both below this share of the mean take no part in the
   // search for splits (but in leaf values) and do not count for min_samples_leaf.
   double negligible = 1.0 / 64;
-  std::vector<int> features;  // those that may be split, ascending
+  std::vector<int> features;     // those that may be split, ascending
+  double l2 = 0.0;               // added to sums of Hessians, in the user's weights
+  double min_gain = 0.0;         // that a split must have, in the user's weights
+  double max_delta = kLeafClip;  // the largest step of a leaf, before shrinkage
+  double weight_unit = 1.0;      // what a weight of one is in the user's weights
+  Interactions interactions;
+  Monotone monotone;
+  std::shared_ptr<const RowSample> sample;  // null: all rows
+
+  double core_l2() const { return l2 / weight_unit; }
+  bool is_drawn(std::size_t row) const { return !sample || sample->drawn[row]; }
 
   // The columns of bins that may be split; `feature_of` says to which feature a column belongs.
   std::vector<int> allowed(const std::vector<int>& feature_of) const {

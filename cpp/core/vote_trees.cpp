@@ -52,7 +52,7 @@ struct SumLeaves {
 template <class Bin>
 std::vector<Tree> grow_all(const BinnedData& data, const double* signed_weights, int n_classes,
                            const GrowLimits& limits, const Team& team) {
-  HistogramPool<Bin> pool(data.n_places());
+  HistogramPool<Bin> pool(data);
   std::vector<Scratch> scratch(static_cast<std::size_t>(team.size()));
   const auto stride = static_cast<std::size_t>(n_classes);
   std::vector<Tree> trees(stride);

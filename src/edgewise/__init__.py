@@ -11,6 +11,8 @@ from ._errors import (
     ModelFormatError,
 )
 from ._load import load
+from ._memory import estimate_memory
+from ._permutation import PermutationImportances, permutation_importances
 from ._suspicion import Suspicion, suspicious_rows
 from ._version import __version__ as __version__
 from .abc_logitboost import ABCLogitBoostClassifier
@@ -20,6 +22,7 @@ from .aoso_logitboost import AOSOLogitBoostClassifier
 from .logitboost import LogitBoostClassifier
 from .mart import MARTClassifier
 from .martiboost import MartiBoostClassifier
+from .newton_boost import NewtonBoostClassifier
 from .samme import SAMMEClassifier
 from .softmax_boost import SoftmaxBoostClassifier
 
@@ -39,14 +42,18 @@ __all__ = [
     "MARTClassifier",
     "MartiBoostClassifier",
     "ModelFormatError",
+    "NewtonBoostClassifier",
+    "PermutationImportances",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
     "Suspicion",
     "TruthTableClassifier",
+    "estimate_memory",
     "expected_cost",
     "expected_cost_scorer",
     "load",
     "minimum_cost_labels",
+    "permutation_importances",
     "suspicious_rows",
 ]
 

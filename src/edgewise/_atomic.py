@@ -13,8 +13,9 @@ from typing import IO
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """A file to write to, which takes the place of `path` when the block ends without an error.
 
-    After an error nothing is left of it, and a file that stood there before is as it was. What
-    cannot be renamed over (a pipe, a terminal, a device) is written to directly.
+    After an error nothing is left of it, and a file that stood there before is as it was; an error
+    of the system names `path`. What cannot be renamed over (a pipe, a terminal, a device) is
+    written to directly.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
     if _is_special(target):
@@ -28,9 +29,11 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(beside, target)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             beside.unlink()
+        if isinstance(error, OSError) and error.filename in (None, str(beside)):
+            raise OSError(error.errno, error.strerror, str(path)) from None
         raise
 
 

@@ -6,10 +6,11 @@ probabilities; an algorithm adds its round rule.
 
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import wraps
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,14 +22,18 @@ from . import _core, _input
 from . import _params as p
 from ._callbacks import CallbackWatcher, Supported, managed
 from ._errors import InvalidDataError, InvalidParameterError
+from ._explained import Explained
 from ._groups import as_trained, grouped
-from ._input import Matrix, Rows
+from ._input import Rows
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from ._model import Model, ModelBuilder, Scores
 from ._progress import Progress
 from ._saved import Saved
+from ._sparse import Matrix
 from ._threads import n_threads
 from ._validation import Answers, scorer
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 TRAINING = ("X", "y", "sample_weight")
 VALIDATION = ("X_val", "y_val", "sample_weight_val")
@@ -54,7 +59,23 @@ class Learned(NamedTuple):
     n_iter_: int
 
 
-class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+def _distributed() -> Any:
+    return import_module("edgewise.distributed")  # above us, and only needed with Dask
+
+
+def _blockwise(method: Method) -> Method:
+    """A method of X that, given a Dask collection, answers with a lazy one."""
+
+    @wraps(method)
+    def either(self: Any, X: Any) -> Any:
+        if _input.is_dask(X):
+            return _distributed().predict(self, X, method.__name__)
+        return method(self, X)
+
+    return either  # type: ignore[return-value]
+
+
+class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Fit as a transaction, early stopping, warm start, prediction from a model of scores."""
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -154,6 +175,9 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         begin = time.perf_counter()
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         continues = self.warm_start and hasattr(self, "model_")
+        if _input.is_dask(given[0]):
+            _distributed().fit(self, given, given_val, begin)
+            return
         labelled = _input.labelled(
             self,
             given,
@@ -161,6 +185,7 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
             names=TRAINING,
             reset=not continues,
             multi_label=self._multi_label,
+            soft=True,
             learn=True,
         )
         if costs is not None:
@@ -179,6 +204,7 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         if validation is None and (watched or self._holds_rows_out()):
             rows, validation = rows.split(self.validation_fraction, self.random_state)
         asked = dict(zip(("X", "y"), given[:2], strict=True), metadata=_weights_only(given[2]))
+        rows, validation = rows.expanded(), validation.expanded() if validation else None
         self._boost(Fit(rows, classes, validation, watched, continues, asked, begin))
 
     def _given_validation(self, given: tuple[Any, Any, Any], classes: NDArray[Any]) -> Rows | None:
@@ -201,6 +227,7 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
             names=VALIDATION,
             reset=False,
             multi_label=self._multi_label,
+            soft=True,
         )
         return labelled.encoded(classes, "y_val")
 
@@ -215,8 +242,9 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         self.classes_ = fit.classes
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         rows = fit.rows.without_negligible()
-        rows = grouped(rows, _input.columns_of(self.is_categorical_), len(fit.classes))
-        engine = self._engine(rows, start)
+        if isinstance(rows, Rows):
+            rows = grouped(rows, _input.columns_of(self.is_categorical_), len(fit.classes))
+        engine = rows.engine(self, start)
         builder = self._builder(start, rows, engine.n_threads)
         if before:
             engine.replay(before.model_, as_trained(rows))
@@ -230,6 +258,7 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         watchers += [Deadline(self.time_limit, fit.begin)] if self.time_limit else []
         told = self._callback_watcher(fit, len(rounds), before)
         watchers += [told] if told else []
+        watchers += rows.watchers()
         keep = self.on_interrupt == "keep"
         with closing(progress):
             story, reason = boost(rule, engine, builder, rounds, watchers, keep_interrupted=keep)
@@ -275,7 +304,8 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         return self.model_.scores(matrix, threads)
 
     def _ready(self, X: ArrayLike) -> tuple[Matrix, int]:
-        check_is_fitted(self)
+        if "model_" not in vars(self):  # looking for it elsewhere takes longer than one row
+            check_is_fitted(self)
         matrix = _input.matrix(self, X, reset=False)
         return matrix, n_threads(self.n_jobs, len(matrix) * self.model_.n_trees)
 
@@ -293,6 +323,7 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         """Which labels a row has, of an indicator matrix."""
         return np.asarray(scores > 0)
 
+    @_blockwise
     def decision_function(self, X: ArrayLike) -> Scores:
         """Scores F, (n_rows, n_classes); for two classes the second's minus the first's, (n_rows,).
 
@@ -300,11 +331,13 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
         """
         return self._decision(self._scores(X))
 
+    @_blockwise
     def predict_proba(self, X: ArrayLike) -> Scores:
         """Class probabilities, (n_rows, n_classes)."""
         matrix, threads = self._ready(X)
         return self._link(self.model_.scores(matrix, threads), threads)
 
+    @_blockwise
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """The class of largest score of every row; with an indicator matrix as y, one of those."""
         return self._labels(self._scores(X))
@@ -356,6 +389,7 @@ class Booster(Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.classifier_tags.multi_label = self._multi_label
         return tags
 

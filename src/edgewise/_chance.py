@@ -14,13 +14,30 @@ from numpy.typing import NDArray
 Keys = NDArray[np.uint64]
 
 
-def row_keys(*parts: NDArray[Any]) -> Keys:
-    """A 64-bit number for each row of arrays (n, ...) that hold numbers."""
+def row_keys(*parts: Any) -> Keys:
+    """A 64-bit number for each row of arrays (n, ...) that hold numbers, or of sparse rows.
+
+    It is a hash of a sum over the numbers that are not zero, so that sparse rows need no others.
+    """
     keys = np.zeros(len(parts[0]), dtype=np.uint64)
+    first = 0
     for part in parts:
-        for column in part.reshape(len(keys), -1).T:
-            keys = mixed(keys ^ bits(column))
-    return keys
+        if hasattr(part, "key_sums"):
+            keys += part.key_sums(first)
+            first += part.shape[1]
+            continue
+        columns = part.reshape(len(keys), -1).T
+        for j, column in enumerate(columns, start=first):
+            keys += entry_keys(column, np.uint64(j))
+        first += len(columns)
+    return mixed(keys)
+
+
+def entry_keys(numbers: NDArray[Any], columns: Any) -> Keys:
+    """What numbers in some columns give to the key of their row: zero nothing."""
+    of_number = bits(numbers)
+    of_column = mixed(np.atleast_1d(columns).astype(np.uint64))
+    return np.where(of_number == 0, np.uint64(0), mixed(of_number ^ of_column))
 
 
 def bits(numbers: NDArray[Any]) -> Keys:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._input import Matrix
 from ._model import Scores
+from ._sparse import Matrix, for_others
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Member:
 
     def outputs(self, X: Matrix) -> Scores:
         """(n, n_classes)"""
-        answers = np.searchsorted(self.labels, self.classifier.predict(X))
+        answers = np.searchsorted(self.labels, self.classifier.predict(for_others(X)))
         outputs: Scores = self.table[answers]
         return outputs
 
@@ -40,7 +40,7 @@ class Constant:
     answer: Any
 
     def predict(self, X: Matrix) -> NDArray[Any]:
-        return np.full(len(X), self.answer)
+        return np.full(X.shape[0], self.answer)
 
 
 @dataclass(frozen=True)

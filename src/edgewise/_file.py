@@ -1,14 +1,8 @@
-"""The model file: safetensors with one JSON text in its metadata. docs/model_file.md has it all.
-
-A file is written beside its place and then renamed, so that a reader never sees half of it, and
-what stood there before stays if anything goes wrong.
-"""
+"""The model file: safetensors with one JSON text in its metadata. docs/model_file.md has it all."""
 
 import os
 import stat
 from collections.abc import Mapping
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -100,19 +94,3 @@ def read(path: str | os.PathLike[str]) -> bytes:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise ModelFormatError(f"Not a model file of edgewise: {os.fspath(path)} is no file.")
         return file.read()
-
-
-def write(path: str | os.PathLike[str], data: bytes) -> None:
-    """All of the data at `path`, or an OSError and what was there before."""
-    target = Path(path).resolve()  # what a link points to, not the link
-    beside = target.with_name(f".{target.name[:100]}.{os.urandom(8).hex()}")
-    try:
-        with open(beside, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, target)
-    except BaseException:
-        with suppress(OSError):
-            beside.unlink()
-        raise

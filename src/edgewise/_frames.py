@@ -6,6 +6,7 @@ number stands for a value, so that a frame's codes decide nothing. Values that a
 are missing.
 """
 
+import contextlib
 import datetime
 import math
 from collections import Counter
@@ -205,8 +206,14 @@ def columns_of_array(X: Array, labels: Sequence[Any]) -> list[AnyColumn]:
     return [kind(label, column) for label, column in zip(labels, X.T, strict=True)]
 
 
-def as_one_array(X: Any) -> Array | None:
-    """The frame's own array, where all columns are plain numbers of one type: maybe not a copy."""
+def as_one_matrix(X: Any) -> Any:
+    """The frame's own array, where all columns are plain numbers of one type: maybe not a copy.
+
+    A sparse matrix in CSR form, if all columns are sparse; None if there is no such thing.
+    """
+    if hasattr(X, "sparse"):  # pandas; only if all columns are
+        with contextlib.suppress(ValueError):  # what is not listed is not zero
+            return X.sparse.to_coo().tocsr()
     if hasattr(X, "iloc"):
         plain = all(
             isinstance(t, np.dtype) and t.kind in "fiub" and t == X.dtypes.iloc[0] for t in X.dtypes

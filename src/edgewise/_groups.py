@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._chance import distinct, row_keys, uniforms
-from ._input import Group, Matrix, Rows
+from ._input import Group, Rows
+from ._sparse import Matrix, SparseRows, column_of
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -46,7 +47,7 @@ def grouped(rows: Rows, categorical: Sequence[int], n_classes: int) -> Rows:
     groups = []
     folds: NDArray[np.intp] | None = None
     for j in categorical:
-        column = rows.X[:, j].astype(np.float64)
+        column = column_of(rows.X, j)
         finite = np.isfinite(column)
         values, at = np.unique(column[finite], return_inverse=True)
         if len(values) <= MOST:
@@ -69,13 +70,16 @@ def as_trained(rows: Rows) -> Matrix:
 
     Where a row was in another group than its category, that is a category of that group.
     """
-    if not rows.groups:
-        return rows.X
-    X = rows.X.astype(np.float64)
+    X = rows.X
     for g in rows.groups:
-        column = X[:, g.feature]
+        column = column_of(X, g.feature)
         rare = np.isfinite(column) & ~np.isin(column, g.own)
         column[rare] = np.append(g.stand_in, np.nan)[g.codes[rare]]
+        if isinstance(X, SparseRows):
+            X = X.with_column(g.feature, column)
+        else:
+            X = X.astype(np.float64, copy=X is rows.X)
+            X[:, g.feature] = column
     return X
 
 
@@ -197,7 +201,12 @@ def _group(
 
 
 def _folds(rows: Rows) -> NDArray[np.intp]:
-    """The fold of every row. Rows that are alike are told apart, but not by their order."""
+    """The fold of every row. Rows that are alike are told apart, but not by their order.
+
+    Copies of a row, which soft labels make, stay together.
+    """
+    if rows.copies > 1.0:
+        return (uniforms(row_keys(rows.X), 0, 0) * FOLDS).astype(np.intp)
     labels = rows.codes if rows.relevant is None else rows.relevant
     keys = distinct(row_keys(rows.X, labels, *([] if rows.weights is None else [rows.weights])))
     return (uniforms(keys, 0, 0) * FOLDS).astype(np.intp)

@@ -4,16 +4,17 @@ An engine holds what stays the same from round to round (binned data, limits, th
 thing that changes, the posterior: the class probabilities of the training rows.
 """
 
-from collections.abc import Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
 from ._groups import for_core
-from ._input import Matrix, Rows, Weights
+from ._input import Rows, Weights
 from ._model import Model
+from ._sparse import Matrix
 
 Criterion = Literal["newton", "least_squares"]
 Tree = _core.Tree
@@ -21,29 +22,45 @@ ALONE = -1  # as a base class: none
 NOTHING_LEFT = 1e-12  # mean training log loss below which rounds change nothing
 
 
-class Engine:
-    """Grows trees from the posterior and adds them to it.
-
-    With `by_class` the posterior is laid out for class trees, without for pair trees.
-    """
+class Growing:
+    """What stays the same from round to round: binned data, limits, threads."""
 
     def __init__(
         self,
         rows: Rows,
-        start: Weights,
         *,
         max_bins: int,
         categorical: list[int],
         limits: _core.GrowLimits,
         n_threads: int,
-        by_class: bool,
+        limits_of_round: Callable[[int], _core.GrowLimits] | None = None,
     ) -> None:
-        self.n_classes = len(start)
         self.n_threads = n_threads
+        self.n_rounds = 0
         self._limits = limits
+        self._limits_of_round = limits_of_round
         self._data = _core.BinnedData(
             rows.X, rows.weights, max_bins, n_threads, categorical, for_core(rows.groups)
         )
+
+    def _grown(self, grow: Callable[[_core.GrowLimits], list[Tree]]) -> list[Tree]:
+        """Trees on what this round draws; on everything if that teaches nothing."""
+        if self._limits_of_round is not None:
+            trees = grow(self._limits_of_round(self.n_rounds))
+            if not all(tree.moves_nothing for tree in trees):
+                return trees
+        return grow(self._limits)
+
+
+class Engine(Growing):
+    """Grows trees from the posterior and adds them to it.
+
+    With `by_class` the posterior is laid out for class trees, without for pair trees.
+    """
+
+    def __init__(self, rows: Rows, start: Weights, *, by_class: bool, **growing: Any) -> None:
+        super().__init__(rows, **growing)
+        self.n_classes = len(start)
         self.posterior = _core.Posterior(
             rows.codes, rows.weights, np.ascontiguousarray(start), by_class
         )
@@ -62,30 +79,37 @@ class Engine:
         A leaf moves the class by `shrinkage` times `factor` times its Newton step, and the base
         class by the negative; without a base class (ALONE) only the class moves.
         """
-        return _core.grow_class_trees(
-            self._data,
-            self.posterior,
-            list(targets),
-            criterion == "newton",
-            self._limits,
-            factor,
-            shrinkage,
-            self.n_threads,
+        return self._grown(
+            lambda limits: _core.grow_class_trees(
+                self._data,
+                self.posterior,
+                list(targets),
+                criterion == "newton",
+                limits,
+                factor,
+                shrinkage,
+                self.n_threads,
+            )
         )
 
     def pair_tree(self, leaf: Literal["pair", "vector"], shrinkage: float) -> Tree:
         """One tree that chooses a pair of classes at every node."""
         if self._pair_grower is None:
             self._pair_grower = _core.PairTreeGrower(self._data, self.posterior, self._limits)
-        return self._pair_grower.grow(leaf == "vector", shrinkage, self.n_threads)
+        grower = self._pair_grower
+        return self._grown(
+            lambda limits: [grower.grow(leaf == "vector", shrinkage, self.n_threads, limits)]
+        )[0]
 
     def add(self, trees: Sequence[Tree]) -> None:
         """Moves the scores of the training rows."""
         self.posterior.add(list(trees), self.n_threads)
+        self.n_rounds += 1
 
     def replay(self, model: Model, X: Matrix) -> None:
         """Brings the posterior to where the rounds of `model` left it."""
         model.replay(X, self.posterior, self.n_threads)
+        self.n_rounds += model.n_rounds
 
     def loss(self) -> float:
         """Mean log loss."""

@@ -19,12 +19,15 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from . import _frames
 from ._errors import InvalidDataError, InvalidParameterError
+from ._soft import SoftLabels, soft_labels
+from ._sparse import Matrix, SparseRows
 
-Matrix = NDArray[Any]
 Labels = NDArray[np.int32]
 Weights = NDArray[np.float64]
 Relevant = NDArray[np.bool_]
 
+_PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
+LARGEST_UNIT = 500  # of weights, as the exponent of two
 _READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
 
 
@@ -47,11 +50,42 @@ class Rows(NamedTuple):
     weights: Weights | None  # (n), or None where all rows weigh the same
     relevant: Relevant | None = None  # (n, n_labels): the labels, if several are allowed
     costs: Weights | None = None  # (n, n_classes): what each answer costs, if given row by row
+    soft: Weights | None = None  # (n, n_classes): probabilities of the label, until `expanded`
+    copies: float = 1.0  # rows for each row that was given, by `expanded`
     groups: tuple[Group, ...] = ()
+    weight_unit: float = 1.0  # what a weight of one is in the user's weights
 
     def take(self, which: NDArray[Any]) -> "Rows":
         """Some rows; groups, which depend on all rows, are not taken over."""
-        return Rows(*(None if part is None else part[which] for part in self[:-1]))  # type: ignore[arg-type]
+        parts = (None if part is None else part[which] for part in self[:6])
+        return Rows(*parts)._replace(  # type: ignore[arg-type]
+            copies=self.copies, weight_unit=self.weight_unit
+        )
+
+    @property
+    def n_given(self) -> int:
+        """Rows, copies not counted."""
+        return round(len(self.codes) / self.copies)
+
+    def leaf_size(self, min_samples_leaf: int) -> int:
+        """Rows of a leaf, if it must hold so many that were given."""
+        return 1 if min_samples_leaf == 1 else round(min_samples_leaf * self.copies)
+
+    def expanded(self) -> "Rows":
+        """With soft labels a copy of the row for each class of positive probability."""
+        if self.soft is None:
+            return self
+        row, code = np.nonzero(self.soft > 0)
+        times = self.soft[row, code]
+        weights = times if self.weights is None else self.weights[row] * times
+        once = len(row) == len(self.codes)  # every row has one label
+        rows = (self if once else self.take(row))._replace(
+            codes=code.astype(np.int32), soft=None, copies=len(row) / len(self.codes)
+        )
+        if once and (weights == 1.0).all():
+            return rows._replace(weights=None)
+        weights, unit = _scaled(weights)
+        return rows._replace(weights=weights, weight_unit=self.weight_unit * unit)
 
     def signs(self, n_classes: int) -> NDArray[np.int8]:
         """y_il = +1 if row i has label l, else -1: (n, n_classes)"""
@@ -59,6 +93,14 @@ class Rows(NamedTuple):
         if relevant is None:
             relevant = self.codes[:, np.newaxis] == np.arange(n_classes)
         return np.where(relevant, np.int8(1), np.int8(-1))
+
+    def engine(self, estimator: Any, start: Weights) -> Any:
+        """The state of a fit on these rows, with scores `start`."""
+        return estimator._engine(self, start)
+
+    def watchers(self) -> list[Any]:
+        """Those who look at every round because the rows are what they are: none here."""
+        return []
 
     def without_negligible(self) -> "Rows":
         """Drops rows lighter than 2^-23 of the heaviest: the resolution of the statistics."""
@@ -95,9 +137,10 @@ class Labelled(NamedTuple):
     """Checked input with the user's labels."""
 
     X: Matrix
-    y: NDArray[Any]  # (n) labels, or (n, n_labels) booleans
+    y: Any  # (n) labels, (n, n_labels) booleans, or soft labels
     weights: Weights | None
     costs: Weights | None = None
+    weight_unit: float = 1.0
 
     def with_costs(self, costs: Any) -> "Labelled":
         return self._replace(costs=row_costs(costs, len(self.X)))
@@ -107,18 +150,39 @@ class Labelled(NamedTuple):
         if self.weights is None or self.weights.all():
             return self
         present = self.weights > 0
-        return Labelled(*(None if part is None else part[present] for part in self))  # type: ignore[arg-type]
+        return Labelled(*(_taken(part, present) for part in self))
 
     def encoded(self, classes: NDArray[Any], name: str) -> Rows:
+        if isinstance(self.y, SoftLabels):
+            soft = self.y.among(classes, name)
+            likeliest = soft.argmax(axis=1).astype(np.int32)
+            rows = Rows(self.X, likeliest, self.weights, None, self.costs, soft)
+            return rows._replace(weight_unit=self.weight_unit)
         if self.y.ndim == 1:
-            return Rows(self.X, encode(classes, self.y, name), self.weights, None, self.costs)
+            codes = encode(classes, self.y, name)
+            rows = Rows(self.X, codes, self.weights, None, self.costs)
+            return rows._replace(weight_unit=self.weight_unit)
         if self.y.shape[1] != len(classes):
             raise InvalidDataError(
                 f"{name} must have one column for each of the {len(classes)} labels. Got "
                 f"{self.y.shape[1]} columns."
             )
         nothing = np.zeros(len(self.y), dtype=np.int32)
-        return Rows(self.X, nothing, self.weights, self.y, self.costs)
+        rows = Rows(self.X, nothing, self.weights, self.y, self.costs)
+        return rows._replace(weight_unit=self.weight_unit)
+
+
+def _taken(part: Any, which: NDArray[Any]) -> Any:
+    """Rows of what has a row for each example; what has none stays as it is."""
+    return part if part is None or isinstance(part, float) else part[which]
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a collection of Dask, which is not imported for that."""
+    if type(X) is np.ndarray:  # the usual case, and single rows are to be quick
+        return False
+    kinds = {kind.__module__.split(".")[0] for kind in type(X).__mro__}
+    return not kinds.isdisjoint(("dask", "dask_expr"))
 
 
 def labelled(
@@ -129,24 +193,30 @@ def labelled(
     names: tuple[str, str, str],
     reset: bool,
     multi_label: bool = False,
+    soft: bool = False,
     learn: bool = False,
 ) -> Labelled:
     """X, y and weights, checked; `names` are what the user calls them. For `learn` see `matrix`."""
     X = matrix(estimator, given[0], reset=reset, learn=learn)
-    y = indicators(given[1], names[1]) if multi_label and _is_matrix(given[1]) else None
+    y: Any = soft_labels(given[1], names[1]) if soft else None
+    if y is None and multi_label and _is_matrix(given[1]):
+        y = indicators(given[1], names[1])
+        if class_weight is not None:
+            raise InvalidParameterError(
+                "The 'class_weight' parameter is for labels that exclude each other; with an "
+                f"indicator matrix as y it must be None. Got {class_weight!r}."
+            )
     if y is None:
         y = labels(given[1], names[1])
-    elif class_weight is not None:
-        raise InvalidParameterError(
-            "The 'class_weight' parameter is for labels that exclude each other; with an indicator "
-            f"matrix as y it must be None. Got {class_weight!r}."
-        )
     if len(y) != len(X):
         raise InvalidDataError(
             f"{names[0]} and {names[1]} must have one row each per example. Got {names[0]} with "
             f"{len(X)} rows and {names[1]} with {len(y)}: inconsistent numbers of samples."
         )
-    return Labelled(X, y, weights(given[2], X, y, class_weight, names[2]))
+    if isinstance(y, SoftLabels):
+        y, class_weight = y.weighted(class_weight), None
+    w, unit = weights(given[2], X, y, class_weight, names[2])
+    return Labelled(X, y, w, weight_unit=unit)
 
 
 def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False) -> Matrix:
@@ -155,8 +225,12 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
     With `learn`, which a fit wants, the estimator is told which columns are categories (its
     `is_categorical_`) and what values those have that are not numbers (`categories_`, by column).
     """
+    if not learn and _is_plain(estimator, X):
+        return X  # type: ignore[no-any-return]
+    if sparse.issparse(X):
+        return _of_sparse(estimator, X, reset=reset, learn=learn)
     if _frames.is_frame(X):
-        return _readable(_of_frame(estimator, X, reset=reset, learn=learn))
+        return _of_frame(estimator, X, reset=reset, learn=learn)
     if not learn and isinstance(X, np.ndarray) and X.dtype.kind == "O" and _tables(estimator):
         validate_data(estimator, X, reset=False, skip_check_array=True)
         return _by_tables(estimator, X)
@@ -173,12 +247,44 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
         _declare(estimator, reset=reset)
     if _tables(estimator):
         return _by_tables(estimator, np.asarray(checked))
-    return _readable(np.asarray(checked))
+    return readable(np.asarray(checked))
+
+
+def _of_sparse(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> Matrix:
+    checked = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
+    )
+    if learn:
+        _declare(estimator, reset=reset)
+    if _tables(estimator):
+        raise InvalidDataError(
+            f"{type(estimator).__name__} was fitted to a data frame with categories, and needs a "
+            "data frame. Got a sparse matrix."
+        )
+    return SparseRows.of(checked)
+
+
+def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
+    """Whether X is rows to predict for as they should be, of which scikit-learn would say nothing.
+
+    Its own checks take longer than the prediction of a row.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype in _PLAIN
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == getattr(estimator, "n_features_in_", 0) > 0
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and not hasattr(estimator, "feature_names_in_")
+        and not _tables(estimator)
+    )
 
 
 def _declare(estimator: BaseEstimator, *, reset: bool) -> None:
     """Tells the estimator of categorical columns where all columns hold numbers."""
-    estimator.is_categorical_ = _declared(estimator)
+    estimator.is_categorical_ = declared(estimator)
     estimator.categories_ = {} if reset else estimator.categories_
 
 
@@ -202,12 +308,12 @@ def _of_frame(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> 
                 f"Found array with 0 {thing} (shape={tuple(X.shape)}) while a minimum of 1 is "
                 f"required by {type(estimator).__name__}."
             )
-    whole = _frames.as_one_array(X)
+    whole = _frames.as_one_matrix(X)
     if whole is not None:
         if learn:
             _declare(estimator, reset=reset)
         if not _tables(estimator):
-            return whole
+            return SparseRows.of(whole) if sparse.issparse(whole) else readable(whole)
     parts = _frames.columns(X)
     if learn:
         _learn_categories(estimator, parts, None if reset else estimator.categories_)
@@ -219,7 +325,7 @@ def _learn_categories(
 ) -> None:
     """`known` are the tables of the fit that is continued, if any."""
     by_type = np.array([part.is_categories for part in parts])
-    mask = by_type if _from_dtype(estimator) else _declared(estimator)
+    mask = by_type if _from_dtype(estimator) else declared(estimator)
     if mask is None:
         mask = np.zeros(len(parts), dtype=bool)
     undeclared = np.flatnonzero(by_type & ~mask)
@@ -241,7 +347,7 @@ def _from_dtype(estimator: BaseEstimator) -> bool:
     return isinstance(given, str) and given == "from_dtype"
 
 
-def _declared(estimator: BaseEstimator) -> Relevant | None:
+def declared(estimator: BaseEstimator) -> Relevant | None:
     """Which columns the estimator's parameter says are categorical, (d); None if it names none."""
     given = estimator.categorical_features
     if given is None or _from_dtype(estimator) or len(given) == 0:
@@ -290,7 +396,7 @@ def _wrong_columns(estimator: BaseEstimator, words: str, got: Any) -> InvalidPar
     )
 
 
-def _readable(X: Matrix) -> Matrix:
+def readable(X: NDArray[Any]) -> NDArray[Any]:
     if X.dtype.kind == "b":
         return X.view(np.uint8)
     if X.dtype.kind == "f" and X.dtype.itemsize < 4:
@@ -382,8 +488,10 @@ def _is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ in ("NAType", "NaTType")  # pandas, not imported
 
 
-def classes_of(y: NDArray[Any]) -> NDArray[Any]:
+def classes_of(y: Any) -> NDArray[Any]:
     """The distinct labels in sorted order; the numbers of the columns of an indicator matrix."""
+    if isinstance(y, SoftLabels):
+        return y.known_classes()
     if y.ndim == 2:
         never = np.flatnonzero(~y.any(axis=0))
         if len(never):
@@ -399,6 +507,12 @@ def classes_of(y: NDArray[Any]) -> NDArray[Any]:
         raise InvalidDataError(
             f"The labels in y must be all of one sortable kind. Got a mixture of {kinds}."
         ) from None
+
+
+def distinct_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """The distinct labels in sorted order, and the place of every label among them."""
+    labels = classes_of(y)
+    return labels, np.searchsorted(labels, y)
 
 
 def encode(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
@@ -418,11 +532,11 @@ def encode(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
 
 
 def weights(
-    sample_weight: ArrayLike | None, X: Matrix, y: NDArray[Any], class_weight: Any, name: str
-) -> Weights | None:
-    """One positive or zero weight per row, or None where all rows weigh the same."""
+    sample_weight: ArrayLike | None, X: Matrix, y: Any, class_weight: Any, name: str
+) -> tuple[Weights | None, float]:
+    """One positive or zero weight per row, and its unit; None where all rows weigh one."""
     if sample_weight is None and class_weight is None:
-        return None
+        return None, 1.0
     w = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if class_weight is not None:
         w = w * compute_sample_weight(class_weight, y)
@@ -435,8 +549,22 @@ def weights(
         raise InvalidDataError(
             f"{name} must hold at least one positive weight. All weights are zero."
         )
-    # A power of two, so that nothing is rounded; only ratios of weights matter.
-    return np.ascontiguousarray(np.ldexp(w, -np.frexp(w.max())[1]), dtype=np.float64)
+    return _scaled(w)
+
+
+def _scaled(w: Weights) -> tuple[Weights, float]:
+    """Weights divided by a power of two, so that nothing is rounded, and that power.
+
+    Gains stay finite whatever the weights.
+    """
+    exponent = int(np.frexp(w.max())[1])
+    scaled = np.ascontiguousarray(np.ldexp(w, -exponent), dtype=np.float64)
+    return scaled, math.ldexp(1.0, max(-LARGEST_UNIT, min(exponent, LARGEST_UNIT)))
+
+
+def class_factors(class_weight: Any, classes: NDArray[Any]) -> Weights:
+    """The weight of each of the classes, from a dict, as scikit-learn reads it."""
+    return np.asarray(compute_sample_weight(class_weight, classes))
 
 
 def need_same_kind(y: NDArray[Any], *, multi_label: bool) -> None:

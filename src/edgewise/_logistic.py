@@ -1,10 +1,12 @@
 """The logistic family: boosting with the multinomial logistic loss."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
-from . import _core
+from . import _constraints, _core
 from . import _params as p
 from ._base import Booster, Fit
 from ._calibration import calibrated, weights_of_classes
@@ -12,7 +14,10 @@ from ._errors import InvalidParameterError
 from ._grower import Engine
 from ._input import Rows, columns_of
 from ._model import Scores
+from ._sampling import Draw, Sampler, seed_of
 from ._threads import n_threads
+
+MAX_DELTA = 5.0  # the largest step of a leaf, unless the user says otherwise
 
 
 class BaseBooster(Booster):
@@ -30,6 +35,23 @@ class BaseBooster(Booster):
         Depth of a tree. None: no limit.
     min_samples_leaf : int
         Rows a leaf must hold. Rows too well fitted to matter do not count.
+    l2_regularization : float
+        Added to the sum of second derivatives in gains and leaf values.
+    min_gain : float
+        Gain that a split must have at least.
+    max_delta : float or None
+        Largest step of a leaf, before shrinkage. None: 5.
+    subsample : float
+        Share of the rows that a round learns from, drawn anew every round.
+    max_features : int, float or None
+        Features drawn for every round: their number or their share. None: all.
+    monotonic_cst : array-like, dict or None
+        For each column, or for columns by name or number, which way log odds may go when its value
+        grows. With two classes -1, 0 or 1: the direction of the second class's log odds. Else a
+        dict {class: -1, 0 or 1}: 1 if the log odds of that class against every other class never
+        fall, -1 if they never rise; or {(class, other): ...} for one pair of classes.
+    interaction_cst : {"pairwise", "no_interactions"}, list of sets of columns, or None
+        Features on one path of a tree all belong to one of the sets. Columns in no set are a set.
     max_bins : int
         Bins of a feature, missing values not counted. A feature with no more distinct values than
         that is searched exhaustively.
@@ -62,9 +84,10 @@ class BaseBooster(Booster):
         the rounds learned so far.
     warm_start : bool
         Continue from the fitted rounds. Fitting k rounds, then up to k + m on the same data, gives
-        the same model as fitting k + m rounds.
+        the same model as fitting k + m rounds; where something is drawn, `random_state` must be an
+        integer for it.
     random_state : int, RandomState or None
-        Draws the held-out rows; nothing else is random.
+        Draws the held-out rows, and the rows and features of `subsample` and `max_features`.
     n_jobs : int or None
         Threads; None takes all CPUs the process may use where the work is worth it. The model is
         the same, bit for bit, for any number.
@@ -87,6 +110,13 @@ class BaseBooster(Booster):
     _rules: ClassVar[dict[str, p.Rule]] = Booster._rules | {
         "init": p.one_of("prior", "zero"),
         "calibration": p.one_of("priors", "temperature", "vector", None),
+        "l2_regularization": p.not_negative(),
+        "min_gain": p.not_negative(),
+        "max_delta": p.either(p.real(0.0), p.none()),
+        "subsample": p.real(0.0, 1.0),
+        "max_features": p.either(p.integer(1, none=True), p.share()),
+        "monotonic_cst": p.directions(),
+        "interaction_cst": p.interactions(),
     }
 
     def __init__(
@@ -97,6 +127,13 @@ class BaseBooster(Booster):
         max_leaf_nodes: int | None = 20,
         max_depth: int | None = None,
         min_samples_leaf: int = 20,
+        l2_regularization: float = 0.0,
+        min_gain: float = 0.0,
+        max_delta: float | None = None,
+        subsample: float = 1.0,
+        max_features: int | float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         init: str = "prior",
@@ -118,6 +155,13 @@ class BaseBooster(Booster):
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.min_gain = min_gain
+        self.max_delta = max_delta
+        self.subsample = subsample
+        self.max_features = max_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.init = init
@@ -155,18 +199,45 @@ class BaseBooster(Booster):
         """Leaves of a tree; 0 means no limit."""
         return self.max_leaf_nodes or 0
 
-    def _engine(self, rows: Rows, start: Scores) -> Engine:
-        n_classes = len(start)
-        leaves = self._leaf_limit(len(rows.X), n_classes)
-        return Engine(
-            rows,
-            start,
-            max_bins=self.max_bins,
-            categorical=columns_of(self.is_categorical_),
-            limits=_core.GrowLimits(leaves, self.max_depth or 0, self.min_samples_leaf),
-            n_threads=n_threads(self.n_jobs, rows.X.size * n_classes),
-            by_class=self._class_trees,
+    def _engine(self, rows: Rows, start: Scores) -> Any:
+        return Engine(rows, start, by_class=self._class_trees, **self._growing(rows, len(start)))
+
+    def _growing(self, rows: Rows, n_classes: int) -> dict[str, Any]:
+        """What growing trees needs beside the rows."""
+        limits = self._limits(rows, n_classes)
+        sampler = Sampler(
+            rows.X,
+            rows.codes,
+            subsample=self.subsample,
+            max_features=self.max_features,
+            seed=lambda: seed_of(self.random_state),
         )
+        return {
+            "max_bins": self.max_bins,
+            "categorical": columns_of(self.is_categorical_),
+            "limits": limits(Draw()),
+            "n_threads": n_threads(self.n_jobs, rows.X.size * n_classes),
+            "limits_of_round": (lambda m: limits(sampler.of_round(m))) if sampler.draws else None,
+        }
+
+    def _limits(self, rows: Rows, n_classes: int) -> Callable[[Draw], _core.GrowLimits]:
+        """The limits of trees that learn from what is drawn."""
+        leaves = self._leaf_limit(rows.n_given, n_classes)
+        together = _constraints.interactions(self)
+        limits = partial(
+            _core.GrowLimits,
+            leaves,
+            self.max_depth or 0,
+            rows.leaf_size(self.min_samples_leaf),
+            l2=self.l2_regularization,
+            min_gain=self.min_gain,
+            max_delta=MAX_DELTA if self.max_delta is None else self.max_delta,
+            weight_unit=rows.weight_unit,
+            most_features_together=together.at_most,
+            features_together=together.sets,
+            directions=_constraints.directions(self, self.classes_),
+        )
+        return lambda draw: limits(features=draw.features or [], drawn=draw.rows)
 
     def _start(self, rows: Rows, n_classes: int) -> Scores:
         """F_k = log prior_k - mean_s log prior_s, or 0."""

@@ -16,8 +16,8 @@ from ._coefficients import Coefficients, Kind, binary_of_edge, factorised, per_l
 from ._ensemble import Constant, Member
 from ._errors import InvalidParameterError
 from ._grower import Tree, set_leaves
-from ._input import Matrix
 from ._model import Scores
+from ._sparse import Matrix, for_others
 from ._vote_grower import VoteGrower
 from ._votes import Method, best_votes
 
@@ -151,9 +151,11 @@ class Product:
         edge, j = 0.0, 0
         while True:
             signed = engine.signed_weights
-            for other in stumps[:j] + stumps[j + 1 :]:
+            others = stumps[:j] + stumps[j + 1 :]
+            for other in others:
                 signed = signed * votes_on_rows(other, K)
-            stump = engine.grower.stump(signed, m)
+            beside = {int(f) for other in others for f in other.feature[:1] if f >= 0}
+            stump = engine.grower.stump(signed, m, beside)
             if stumps and edge_of(stump, K) <= RAISES * edge:
                 return stumps, edge
             stumps[j : j + 1], edge = [stump], edge_of(stump, K)
@@ -195,7 +197,7 @@ class AnyClassifier:
         best: tuple[float, Any, NDArray[np.float64]] | None = None
         for _ in range(self.SWEEPS):
             phi = self._binary(engine, (signed * votes).sum(axis=1), m)
-            answers = np.where(phi.predict(engine.X) > 0, 1.0, -1.0)[:, np.newaxis]
+            answers = np.where(phi.predict(for_others(engine.X)) > 0, 1.0, -1.0)[:, np.newaxis]
             edges = (answers * signed).sum(axis=0)  # (n_classes)
             edge = float(np.abs(edges).sum())
             if best is not None and edge <= best[0]:
@@ -219,7 +221,7 @@ class AnyClassifier:
         seed_unseeded(classifier, engine.grower.rng(m))
         weights = np.abs(pseudo[counts])
         weights *= len(weights) / weights.sum()
-        return classifier.fit(engine.X[counts], labels[counts], sample_weight=weights)
+        return classifier.fit(for_others(engine.X[counts]), labels[counts], sample_weight=weights)
 
 
 def seed_unseeded(classifier: Any, rng: np.random.Generator) -> None:
@@ -229,8 +231,9 @@ def seed_unseeded(classifier: Any, rng: np.random.Generator) -> None:
             classifier.set_params(**{name: int(rng.integers(2**31 - 1))})
 
 
-def check_base(classifier: Any, is_categorical: Any, owner: str) -> None:
+def check_base(classifier: Any, estimator: Any) -> None:
     """What a classifier of another library must and cannot do."""
+    owner, is_categorical = type(estimator).__name__, estimator.is_categorical_
     if not has_fit_parameter(classifier, "sample_weight"):
         raise InvalidParameterError(
             f"The 'base' parameter of {owner} must be one of its own base learners by name or a "
@@ -243,3 +246,11 @@ def check_base(classifier: Any, is_categorical: Any, owner: str) -> None:
             f"learners by name: {type(classifier).__name__} would not know of them. Got "
             f"categorical columns {np.flatnonzero(is_categorical).tolist()}."
         )
+    for name, nothing in (("min_gain", 0), ("interaction_cst", None)):
+        given = getattr(estimator, name)
+        if given is not nothing and given != nothing:
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {owner} must be {nothing} if 'base' is not one of its "
+                f"own base learners by name: {type(classifier).__name__} would not know of it. Got "
+                f"{given!r}."
+            )

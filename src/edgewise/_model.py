@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._input import Matrix, Weights
+from ._input import Weights
 from ._model_check import check_model
+from ._sparse import Matrix
 
 Scores = NDArray[np.float64]
 
@@ -63,7 +64,8 @@ class Model:
 
     def scores(self, X: Matrix, n_threads: int) -> Scores:
         """(n_rows, n_classes)"""
-        out = np.tile(self.start, (len(X), 1))
+        out = np.empty((len(X), self.n_classes))
+        out[:] = self.start
         self.forest.add_scores(X, 0, int(self.round_start[-1]), out, n_threads)
         return out
 
@@ -84,7 +86,7 @@ class Model:
 
         The sum over the features is the row's scores minus `expected_scores`.
         """
-        out = np.zeros((X.shape[0], self.n_features, self.n_classes))
+        out = np.zeros((len(X), self.n_features, self.n_classes))
         self.explained.add_shapley_values(X, out, n_threads)
         return out
 
@@ -92,6 +94,15 @@ class Model:
         """Mean scores of rows that go left and right as the training rows did: (n_classes)"""
         out = self.start.copy()
         self.explained.add_expected_scores(out)
+        return out
+
+    def gain_by_class(self) -> Scores:
+        """`gain_by_feature`, parted among the classes by what the leaves below a split move them.
+
+        (n_classes, n_features)
+        """
+        out = np.zeros((self.n_classes, self.n_features))
+        self.explained.add_gain_by_class(self.gain, out)
         return out
 
     def gain_by_feature(self) -> Scores:

@@ -50,6 +50,15 @@ def real(
     return test, words
 
 
+def none() -> Rule:
+    return lambda v: v is None, "None"
+
+
+def not_negative() -> Rule:
+    test, _ = real(-math.inf)
+    return lambda v: test(v) and v >= 0, "a number of at least 0"
+
+
 def share() -> Rule:
     """A float above 0 and at most 1; the integer 1 is a number, not a share."""
     return lambda v: isinstance(v, float) and 0.0 < v <= 1.0, "a float above 0 and at most 1"
@@ -117,6 +126,31 @@ def columns() -> Rule:
 
     return test, (
         "'from_dtype', None or a list of column numbers, of column names, or of one bool per column"
+    )
+
+
+def interactions() -> Rule:
+    """Sets of columns of X; whether X has them is checked when it is known."""
+
+    def test(v: Any) -> bool:
+        if v is None or isinstance(v, str):
+            return v in (None, "pairwise", "no_interactions")
+        return isinstance(v, list | tuple) and all(
+            isinstance(s, list | tuple | set | frozenset | range) and len(s) > 0 for s in v
+        )
+
+    return test, "None, 'pairwise', 'no_interactions' or a list of sets of columns, none empty"
+
+
+def directions() -> Rule:
+    """Directions for columns of X; what they say is checked when X and the classes are known."""
+
+    def test(v: Any) -> bool:
+        return v is None or isinstance(v, Mapping | list | tuple | np.ndarray)
+
+    return test, (
+        "None, a list with an entry for each column, or a dict {column: entry}; an entry is -1, 0 "
+        "or 1, or a dict {class: -1, 0 or 1}"
     )
 
 

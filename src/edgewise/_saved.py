@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from . import _file, _plain, _value_lists
+from . import _atomic, _file, _plain, _value_lists
 from . import _params as p
 from ._ensemble import EnsembleModel
 from ._errors import ModelFormatError
@@ -59,7 +59,7 @@ class Saved:
         check_is_fitted(self)
         data = _file.pack(_header_of(self), _arrays_of(self))
         restored(type(self), *_file.unpack(data))
-        _file.write(path, data)
+        _atomic.write_bytes(os.fspath(path), data)
 
     def _why_not_saved(self) -> str | None:
         if not type(self).__module__.startswith("edgewise."):
@@ -181,7 +181,7 @@ def _with_parameters(cls: type[Any], parameters: Any) -> Any:
     }
     estimator = cls(**values)
     try:
-        p.check(cls.__name__, estimator.get_params(deep=False), cls._rules)
+        p.check(cls.__name__, vars(estimator), cls._rules)
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelFormatError(f"Not a valid model: {error}") from None
     return estimator

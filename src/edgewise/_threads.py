@@ -13,6 +13,8 @@ def n_threads(n_jobs: int | None, work: int) -> int:
 
     Small work stays on one thread. The model does not depend on the number.
     """
+    if n_jobs is None and work < 2 * _WORK_PER_THREAD:
+        return 1  # without a look at what the process may use, which takes longer than one row
     cpus = _limit(_core.available_cpus())
     if n_jobs is None:
         return max(1, min(cpus, work // _WORK_PER_THREAD))

@@ -1,12 +1,14 @@
 """The boosters that vote, AdaBoost.MH, SAMME and soft-max boosting: parameters they share."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
+from . import _constraints
 from . import _params as p
 from ._base import Booster
 from ._input import Rows, columns_of
+from ._sampling import seed_of
 from ._threads import n_threads
-from ._vote_grower import VoteGrower, seed_of
+from ._vote_grower import VoteGrower
 
 DOC = """
     n_estimators : int
@@ -19,6 +21,10 @@ DOC = """
         Depth of a tree. None: no limit.
     min_samples_leaf : int
         Rows a leaf must hold. Rows whose weight is negligible do not count.
+    min_gain : float
+        Gain that a split must have at least, of weights that sum to one.
+    interaction_cst : {"pairwise", "no_interactions"}, list of sets of columns, or None
+        Features on one path of a tree all belong to one of the sets. Columns in no set are a set.
     max_features : int, float or None
         Features drawn for every round: their number or their share. None: all.
     max_bins : int
@@ -82,12 +88,16 @@ class VotingBooster(Booster):
     """Adds a grower of trees that vote."""
 
     _rules: ClassVar[dict[str, p.Rule]] = Booster._rules | {
+        "min_gain": p.not_negative(),
+        "interaction_cst": p.interactions(),
         "max_features": p.either(p.integer(1, none=True), p.share()),
     }
 
     max_leaf_nodes: int | None
     max_depth: int | None
     min_samples_leaf: int
+    min_gain: float
+    interaction_cst: Any
     max_features: int | float | None
     max_bins: int
 
@@ -96,12 +106,18 @@ class VotingBooster(Booster):
         return self.max_leaf_nodes or 0
 
     def _grower(self, rows: Rows, n_classes: int) -> VoteGrower:
-        leaves = self._leaf_limit(len(rows.X), n_classes)
+        leaves = self._leaf_limit(rows.n_given, n_classes)
         return VoteGrower(
             rows,
             max_bins=self.max_bins,
             categorical=columns_of(self.is_categorical_),
-            limits=(leaves, self.max_depth or 0, self.min_samples_leaf),
+            limits={
+                "max_leaf_nodes": leaves,
+                "max_depth": self.max_depth or 0,
+                "min_samples_leaf": rows.leaf_size(self.min_samples_leaf),
+                "min_gain": self.min_gain,
+            },
+            interactions=_constraints.interactions(self),
             max_features=self.max_features,
             seed=seed_of(self.random_state),
             n_threads=n_threads(self.n_jobs, rows.X.size * n_classes),

@@ -140,6 +140,8 @@ class AdaBoostMHClassifier(VotingBooster):
         max_leaf_nodes: int | Literal["auto"] | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
+        min_gain: float = 0.0,
+        interaction_cst: Any = None,
         max_features: int | float | None = None,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -163,6 +165,8 @@ class AdaBoostMHClassifier(VotingBooster):
         self.max_leaf_nodes: Any = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.interaction_cst = interaction_cst
         self.max_features = max_features
         self.max_bins = max_bins
         self.categorical_features = categorical_features
@@ -201,7 +205,7 @@ class AdaBoostMHClassifier(VotingBooster):
 
     def _engine(self, rows: Rows, start: Scores) -> MHEngine:
         if not isinstance(self.base, str):
-            check_base(self.base, self.is_categorical_, type(self).__name__)
+            check_base(self.base, self)
         signs = rows.signs(len(start))
         shares = rows.shares()
         present, absent = initial_weights(signs, shares, self.initial_weights)

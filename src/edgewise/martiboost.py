@@ -36,13 +36,14 @@ from ._base import TRAINING, transaction
 from ._chance import distinct, row_keys, uniforms
 from ._errors import InvalidDataError
 from ._groups import for_core, grouped
-from ._input import Matrix, Rows, Weights
+from ._input import Rows, Weights
 from ._model import Model, ModelBuilder
 from ._model_check import check_types, need
 from ._progress import Progress
+from ._sampling import seed_of
 from ._saved import Saved
+from ._sparse import Matrix
 from ._threads import n_threads
-from ._vote_grower import seed_of
 
 _OWN_TYPES: dict[str, np.dtype[Any]] = {"frozen": np.dtype("u1"), "right": np.dtype("f8")}
 
@@ -297,6 +298,7 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         tags.classifier_tags.multi_class = False
         return tags
 

@@ -39,11 +39,13 @@ from ._coefficients import ROUNDING
 from ._ensemble import EnsembleBuilder, EnsembleModel, Member
 from ._groups import grouped
 from ._grower import Tree, set_leaves
-from ._input import Matrix, Rows, Weights, columns_of
+from ._input import Rows, Weights, columns_of
 from ._loop import Builder, boost
 from ._mh_bases import check_base
 from ._model import Scores
-from ._vote_grower import VoteGrower, seed_of
+from ._sampling import seed_of
+from ._sparse import Matrix, for_others
+from ._vote_grower import VoteGrower
 from ._voting import DOC, VotingBooster, at_most
 
 FAULTLESS = "a base classifier makes no errors"
@@ -122,7 +124,7 @@ class MemberEngine:
     rounding = 0.0
 
     def __init__(self, rows: Rows, n_classes: int, base: Any, random_state: Any) -> None:
-        self.X, self.codes = rows.X, rows.codes
+        self.X, self.codes = for_others(rows.X), rows.codes
         self.n_classes = n_classes
         self.n_threads = 1
         self._base = base
@@ -225,6 +227,8 @@ class SAMMEClassifier(VotingBooster):
         max_leaf_nodes: int | Literal["auto"] | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
+        min_gain: float = 0.0,
+        interaction_cst: Any = None,
         max_features: int | float | None = None,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -246,6 +250,8 @@ class SAMMEClassifier(VotingBooster):
         self.max_leaf_nodes: Any = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.interaction_cst = interaction_cst
         self.max_features = max_features
         self.max_bins = max_bins
         self.categorical_features = categorical_features
@@ -273,7 +279,7 @@ class SAMMEClassifier(VotingBooster):
     def _engine(self, rows: Rows, start: Scores) -> SAMMEEngine | MemberEngine:
         if isinstance(self.base, str):
             return SAMMEEngine(rows, len(start), self._grower(rows, len(start)))
-        check_base(self.base, self.is_categorical_, type(self).__name__)
+        check_base(self.base, self)
         return MemberEngine(rows, len(start), self.base, self.random_state)
 
     def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:

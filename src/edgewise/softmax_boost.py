@@ -39,8 +39,9 @@ from ._coefficients import signs_of
 from ._cost import check_cost
 from ._errors import InvalidDataError
 from ._grower import set_leaves
-from ._input import Matrix, Rows, Weights
+from ._input import Rows, Weights
 from ._model import Scores
+from ._sparse import Matrix
 from ._vote_grower import VoteGrower
 from ._voting import DOC, VotingBooster
 
@@ -165,6 +166,8 @@ class SoftmaxBoostClassifier(VotingBooster):
         max_leaf_nodes: int | None = 12,
         max_depth: int | None = None,
         min_samples_leaf: int = 1,
+        min_gain: float = 0.0,
+        interaction_cst: Any = None,
         max_features: int | float | None = None,
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
@@ -188,6 +191,8 @@ class SoftmaxBoostClassifier(VotingBooster):
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
+        self.min_gain = min_gain
+        self.interaction_cst = interaction_cst
         self.max_features = max_features
         self.max_bins = max_bins
         self.categorical_features = categorical_features

@@ -82,6 +82,14 @@ def comparison_page():
     )
 
 
+def bare_page():
+    """As little as there can be, and nothing wrong in it."""
+    y = np.array([0, 1] * 5)
+    best = report.HeldOut(y, y, [0, 1], np.eye(2)[y])
+    results = [report.MethodResult("only", 0.0)]
+    return report.comparison_report(report.Comparison("toy", results, best=best))
+
+
 def experiment_page():
     spec = {"mark": "line", "data": {"values": [{"a": 1, "b": 2}, {"a": 2, "b": 1}]}}
     spec["encoding"] = {
@@ -104,6 +112,7 @@ PAGES = {
     "labels": labels_page,
     "many_classes": many_classes_page,
     "comparison": comparison_page,
+    "bare": bare_page,
     "experiment": experiment_page,
 }
 

@@ -4,6 +4,7 @@ import ctypes
 import re
 import shutil
 import subprocess
+import sys
 
 import numpy as np
 import onnxruntime
@@ -160,7 +161,7 @@ def run_treelite(model, X, **options):
 @pytest.mark.parametrize("name", SOFTMAX)
 def test_treelite(name, categories):
     model = fitted(name, categories=categories)
-    X = awkward(model, strangers=(77.0, 10_000.0))
+    X = awkward(model, strangers=(77.0, -1.0, 2.0**40, np.inf, -np.inf))
     proba = run_treelite(model, X)
     labels = model.classes_[proba.argmax(axis=1)]
     # Its scores are doubles, but it takes their exponentials in single precision.
@@ -170,7 +171,7 @@ def test_treelite(name, categories):
 @pytest.mark.parametrize("name", ADDITIVE)
 def test_treelite_scores(name):
     model = fitted(name)
-    X = awkward(model, strangers=(77.0, 10_000.0))
+    X = awkward(model, strangers=(77.0, -1.0, 2.0**40, np.inf, -np.inf))
     scores = run_treelite(model, X, output="scores")
     np.testing.assert_allclose(scores, scores_of(model, X), rtol=1e-12, atol=1e-14)
 
@@ -357,3 +358,10 @@ def test_classifiers_of_other_libraries_are_refused(export):
 def test_a_branching_program_is_no_sum_of_trees(export):
     with pytest.raises(ModelFormatError, match="cannot express MartiBoostClassifier"):
         export(fitted("martiboost"))
+
+
+@pytest.mark.parametrize(("export", "library"), [(to_onnx, "onnx"), (to_treelite, "treelite")])
+def test_a_missing_library_is_named_with_its_extra(export, library, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(ModuleNotFoundError, match=rf"needs {library}: pip install 'edgewise\[exp"):
+        export(fitted("mart"))

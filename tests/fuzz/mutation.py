@@ -5,7 +5,6 @@ a number of an array, its length or type, an entry of the header. What decides c
 function that gives an integer below its argument: random numbers, or the bytes of a fuzzer.
 """
 
-import copy
 import json
 import sys
 from collections.abc import Callable
@@ -41,7 +40,8 @@ def mutated(draw: Draw) -> bytes:
     number = draw(len(SEEDS))
     if draw(8) == 0:
         return _with_other_bytes(bytearray(SEEDS[number]), draw)
-    header, arrays = copy.deepcopy(OPENED[number])
+    header, arrays = OPENED[number]
+    arrays = dict(arrays)
     for _ in range(1 + draw(4)):
         if draw(2):
             _change_array(arrays, draw)
@@ -91,6 +91,7 @@ def _change_array(arrays: dict, draw: Draw) -> None:
     elif what == 4:
         arrays[name + WORDS[1 + draw(4)]] = arrays[name]
     elif len(arrays[name]):
+        arrays[name] = arrays[name].copy()
         _change_number(arrays[name], draw)
 
 
@@ -135,7 +136,7 @@ def _anything(draw: Draw, depth: int):
         lambda: REAL[draw(len(REAL))],
         lambda: WORDS[draw(len(WORDS))],
         lambda: [None, True, False][draw(3)],
-        lambda: copy.deepcopy(OPENED[draw(len(OPENED))][0]["classes"]),
+        lambda: OPENED[draw(len(OPENED))][0]["classes"],
         lambda: [_anything(draw, depth - 1) for _ in range(draw(4))],
         lambda: {KINDS[draw(len(KINDS))]: _anything(draw, depth - 1)},
     ]
@@ -169,6 +170,8 @@ def check(data: bytes) -> bool:
         with np.errstate(all="ignore"):
             proba = model.predict_proba(X)
             model.predict(X)
+            if hasattr(model.model_, "shapley_values"):
+                model.model_.shapley_values(model._ready(X)[0], 1)
         assert proba.shape == (len(X), len(model.classes_))
     return True
 

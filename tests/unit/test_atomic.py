@@ -28,9 +28,14 @@ def test_the_mode_is_that_of_an_ordinary_file(tmp_path):
 def test_a_failure_leaves_what_was_there(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
-    with pytest.raises(RuntimeError), replacing(path) as stream:
-        stream.write(b"half")
-        raise RuntimeError
+
+    def fail():
+        with replacing(path) as stream:
+            stream.write(b"half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["a.txt"]
 

@@ -8,7 +8,8 @@ import sys
 import urllib.request
 
 import pytest
-from typer.testing import CliRunner
+import typer
+from support_cli import run
 
 import edgewise
 from edgewise import cli
@@ -16,19 +17,21 @@ from edgewise.cli._app import commands
 from edgewise.lab import page
 from edgewise.lab.page import server
 
-
-def run(*arguments):
-    # A terminal of a fixed width and without colours, so that the words stay together.
-    return CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb"}).invoke(
-        commands, arguments
-    )
+GROUPS = {"": "compare", "lab": "lab serve"}  # with the command of their examples
+COMMANDS = [*GROUPS, *typer.main.get_command(commands).commands, "lab serve"]
 
 
-@pytest.mark.parametrize("command", [[], ["lab"], ["lab", "serve"]], ids=" ".join)
+@pytest.mark.parametrize("command", dict.fromkeys(COMMANDS), ids=str)
 def test_help_has_an_example(command):
-    shown = run(*command, "--help")
+    shown = run(*command.split(), "--help")
     assert shown.exit_code == 0
-    assert re.search(r"Examples?:\s+edgewise lab serve", shown.stdout)
+    example = GROUPS.get(command, command)
+    assert re.search(rf"Examples?:\s+edgewise {example}\b", shown.stdout)
+
+
+def test_help_tells_the_exit_codes():
+    shown = " ".join(run("--help").stdout.split())
+    assert "Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted." in shown
 
 
 def test_version():
@@ -102,11 +105,14 @@ def test_the_browser_is_sent_to_the_page(monkeypatch):
     assert opened == [address]
 
 
-def test_without_typer_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "typer", None)
-    monkeypatch.delitem(sys.modules, "edgewise.cli._app")
-    monkeypatch.delattr(cli, "_app")
-    with pytest.raises(SystemExit, match="needs typer: install edgewise with the extra 'cli'"):
+@pytest.mark.parametrize("missing", ["typer", "rich.box"])
+def test_without_a_library_of_the_command_line_the_extra_is_named(monkeypatch, missing):
+    for module in [name for name in sys.modules if name.startswith("edgewise.cli.")]:
+        monkeypatch.delitem(sys.modules, module)
+        monkeypatch.delattr(cli, module.removeprefix("edgewise.cli."), raising=False)
+    monkeypatch.setitem(sys.modules, missing, None)
+    name = missing.partition(".")[0]
+    with pytest.raises(SystemExit, match=f"needs {name}: install edgewise with the extra 'cli'"):
         cli.app()
 
 

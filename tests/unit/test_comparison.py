@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -245,8 +246,6 @@ def test_a_method_that_fails_does_not_stop_the_others(iris, monkeypatch):
 
 def test_warnings_become_notes(iris, monkeypatch):
     def predict_proba(self, model, features, setting):
-        import warnings
-
         warnings.warn("something odd", UserWarning, stacklevel=1)
         return model.predict_proba(features.matrix)
 

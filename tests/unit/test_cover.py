@@ -46,6 +46,13 @@ def test_rows_that_take_no_part_in_the_search_count():
     np.testing.assert_allclose(model.cover, naive_covers(model, X, np.ones(3000)), atol=1e-12)
 
 
+def test_rows_that_were_not_drawn_count():
+    X, y = table(1, n=300)
+    half = edgewise.LogitBoostClassifier(n_estimators=4, subsample=0.5, random_state=0).fit(X, y)
+    expected = naive_covers(half.model_, X, np.ones(300))
+    np.testing.assert_allclose(half.model_.cover, expected, atol=1e-12)
+
+
 def test_a_weight_of_two_is_a_row_twice():
     X, y = table(4)
     twice = np.arange(len(X)) % 3 == 0

@@ -42,6 +42,16 @@ BAD = {
     "categorical_features": ([0, "colour", 1.5, {"a": 1}], ["None", "column numbers", "bool"]),
 }
 OWN = {
+    "l2_regularization": ([-1, -1e-9, np.nan, np.inf, "1", None, True], ["number", "at least 0"]),
+    "min_gain": ([-0.1, np.nan, np.inf, "0", None, True], ["number", "at least 0"]),
+    "max_delta": ([0, -1, np.nan, np.inf, "1", True], ["None", "number", "above 0"]),
+    "subsample": ([0, -0.1, 1.1, np.nan, None, "half", True], ["above 0", "at most 1"]),
+    "monotonic_cst": ([1, "up", 0.5, {1, 2}], ["None", "list", "dict", "-1, 0 or 1"]),
+    "interaction_cst": (
+        ["pairs", 1, [0, 1], [[]], {0, 1}, {"a": [0]}, ["ab"]],
+        ["None", "'pairwise'", "'no_interactions'", "list of sets", "empty"],
+    ),
+    "loss": (["hinge", None, 1, print], ["'log_loss'", "value, gradient and hessian"]),
     "leaf": (["pairs", None, 2], ["'pair'", "'vector'"]),
     "search": ([0, -1, "all", None, 1.0], ["integer", "at least 1", "'exhaustive'"]),
     "gap": ([-1, 1.0, None], ["integer", "at least 0"]),

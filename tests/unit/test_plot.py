@@ -15,6 +15,7 @@ from edgewise.plot import (
     MarginDisplay,
     ReliabilityDisplay,
     RoundsDisplay,
+    TreeDisplay,
 )
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -79,10 +80,13 @@ def test_reliability(fitted):
     curve = metrics.reliability_curve(y, model.predict_proba(X), n_bins=6)
     np.testing.assert_array_equal(display.lines_["predicted class"].get_xdata(), curve.forecast)
     assert len(display.bars_) == len(curve.count)
-    legend = display.ax_.get_legend().get_texts()[-1].get_text()
-    assert legend == f"predicted class: {curve.error:.4f}"
+    title = display.ax_.get_title(loc="left")
+    assert title == f"predicted class: calibration error {curve.error:.4f}"
     each = ReliabilityDisplay.from_estimator(model, X, y, kind="classwise")
     assert list(each.lines_) == ["high", "low", "middle"]
+    low = metrics.reliability_curve(y, model.predict_proba(X), label="low")
+    told = [text.get_text() for text in each.ax_.get_legend().get_texts()]
+    assert told[1] == f"low: {low.error:.4f}"
     one = ReliabilityDisplay.from_predictions(
         y, model.predict_proba(X), kind="classwise", labels=["low"]
     )
@@ -176,3 +180,72 @@ def test_without_matplotlib_the_extra_is_named(fitted, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match="extra 'plot'"):
         MarginDisplay.from_estimator(*fitted)
+
+
+# --- trees --------------------------------------------------------------------------------------
+
+
+def drawn_within(display):
+    """Whether all words are inside the figure."""
+    display.figure_.canvas.draw()
+    frame = display.figure_.bbox
+    boxes = [text.get_window_extent() for text in display.texts_.values()]
+    return all(frame.x0 <= b.x0 and b.x1 <= frame.x1 and b.y1 <= frame.y1 for b in boxes)
+
+
+@pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS)
+def test_tree(make):
+    X, y = table(0, n=200)
+    model = make(max_leaf_nodes=8).fit(X, np.array(["low", "middle", "high"])[y])
+    m = model.model_
+    last = m.n_trees - 1
+    display = TreeDisplay.from_estimator(model, tree=last)
+    n_nodes = int(m.node_start[-1] - m.node_start[-2])
+    assert sorted(display.texts_) == list(range(n_nodes))
+    assert sorted(display.ways_) == list(range(1, n_nodes))
+    root = display.texts_[0].get_text()
+    first = m.node_start[-2]
+    assert root == f"x{m.feature[first]} <= {m.threshold[first]:.6g}?"
+    assert display.ax_.get_title(loc="left").startswith(f"tree {last} (round {m.n_rounds - 1})")
+    widths = {i: way.get_linewidth() for i, way in display.ways_.items()}
+    heavier = max(widths, key=widths.get)
+    assert m.cover[first + heavier] == m.cover[first + 1 : first + n_nodes].max()
+    assert drawn_within(display)
+
+
+def test_tree_says_yes_above_no_and_colours_leaves(fitted):
+    model, _, _ = fitted
+    display = TreeDisplay.from_estimator(model, tree=1)
+    for node in display.nodes:
+        if not node.is_leaf:
+            ys = [display.ways_[child].get_ydata()[-1] for child in (node.left, node.right)]
+            assert ys[0] > ys[1]
+        else:
+            raises = node.values.max() > 0
+            assert (display.texts_[node.number].get_color() != "#222222") == raises
+
+
+def test_tree_to_a_depth_on_given_axes(fitted):
+    model, _, _ = fitted
+    ax = plt.subplots()[1]
+    display = TreeDisplay.from_estimator(model, max_depth=1, ax=ax)
+    assert display.ax_ is ax
+    assert len(display.texts_) == 3
+    assert "..." in {text.get_text() for text in display.texts_.values()}
+
+
+def test_a_tree_of_one_leaf():
+    X, y = np.ones((30, 1)), np.arange(30) % 3 == 0
+    model = edgewise.LogitBoostClassifier(n_estimators=1, init="zero").fit(X, y)
+    display = TreeDisplay.from_estimator(model)
+    assert list(display.texts_) == [0]
+    assert display.ways_ == {}
+
+
+def test_trees_that_are_not_there(fitted):
+    model, X, y = fitted
+    with pytest.raises(InvalidParameterError, match="tree must be from 0 to 35. Got 36"):
+        TreeDisplay.from_estimator(model, tree=36)
+    marti = edgewise.MartiBoostClassifier(n_layers=2).fit(X, y == "low")
+    with pytest.raises(InvalidParameterError, match="whose scores are sums of trees"):
+        TreeDisplay.from_estimator(marti)

@@ -22,14 +22,18 @@ PUBLIC = [
     "MARTClassifier",
     "MartiBoostClassifier",
     "ModelFormatError",
+    "NewtonBoostClassifier",
+    "PermutationImportances",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
     "Suspicion",
     "TruthTableClassifier",
+    "estimate_memory",
     "expected_cost",
     "expected_cost_scorer",
     "load",
     "minimum_cost_labels",
+    "permutation_importances",
     "suspicious_rows",
 ]
 
@@ -37,15 +41,24 @@ SHARED = {
     "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "min_samples_leaf", "max_bins",
     "class_weight", "early_stopping", "validation_fraction", "n_iter_no_change", "scoring",
     "warm_start", "random_state", "n_jobs", "verbose", "categorical_features", "time_limit",
-    "on_interrupt",
+    "on_interrupt", "min_gain", "interaction_cst", "max_features",
 }  # fmt: skip
 OWN = {
     "ABCLogitBoostClassifier": {"search", "gap", "warmup"},
     "ABCMARTClassifier": {"search", "gap", "warmup"},
     "AOSOLogitBoostClassifier": {"leaf"},
     "AdaBoostMHClassifier": {"base", "votes", "initial_weights"},
+    "NewtonBoostClassifier": {"loss"},
     "SAMMEClassifier": {"base"},
     "SoftmaxBoostClassifier": {"cost", "projection", "step"},
+}
+LOGISTIC_OWN = {
+    "init",
+    "calibration",
+    "l2_regularization",
+    "max_delta",
+    "subsample",
+    "monotonic_cst",
 }
 FIT = ["X", "y", "sample_weight", "X_val", "y_val", "sample_weight_val"]
 
@@ -71,7 +84,7 @@ def test_version():
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_parameters_are_keyword_only_and_few(classifier):
     parameters = inspect.signature(classifier).parameters
-    of_family = {"init", "calibration"} if classifier in LOGISTIC else {"max_features"}
+    of_family = LOGISTIC_OWN if classifier in LOGISTIC else set()
     assert set(parameters) == SHARED | of_family | OWN.get(classifier.__name__, set())
     assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
     with pytest.raises(TypeError, match="n_estimator"):

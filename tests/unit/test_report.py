@@ -18,7 +18,7 @@ from support import VARIANTS, table
 
 import edgewise
 from edgewise import InvalidDataError, InvalidParameterError, metrics, report
-from edgewise.report import _bundle, _page
+from edgewise.report import _bundle, _data, _page
 from edgewise.report._evidence import Labelled
 
 pytest.importorskip("vl_convert")
@@ -240,7 +240,7 @@ def test_the_estimator_inside_a_pipeline_or_a_search_tells():
         assert "<h1>MARTClassifier</h1>" in report.model_report(model, X, y).html
 
 
-def test_data_frames_with_words(monkeypatch):
+def test_data_frames_with_words():
     pd = pytest.importorskip("pandas")
     X, y = table(3)
     frame = pd.DataFrame({"size & <b>": X[:, 0], "colour": np.where(X[:, 1] > 0, "red", "blue")})
@@ -251,7 +251,16 @@ def test_data_frames_with_words(monkeypatch):
     assert rows[1][:4] == ["colour", "0.0%", "2", "words"]
 
 
-def test_large_data_are_sampled_for_the_curves(monkeypatch):
+def test_summary_of_a_column():
+    pd = pytest.importorskip("pandas")
+    mixed = np.array([3, pd.NA, None, 1.0], dtype=object)
+    assert _data._summary(mixed, 4) == [0.5, 2, 1.0, 2.0, 3.0]
+    words = np.array(["a", float("nan"), pd.NaT, "a"], dtype=object)
+    assert _data._summary(words, 4) == [0.5, 1, "words", None, None]
+    assert _data._summary(np.full(2, np.nan), 2) == [1.0, 0, None, None, None]
+
+
+def test_large_data_are_sampled_for_the_curves():
     rows = Labelled(np.arange(5000).reshape(-1, 1), np.arange(5000))
     few = rows.sample(100)
     assert len(few) == 100
@@ -395,7 +404,9 @@ def test_comparison(comparison):
     assert told.headings[:3] == ["Methods", "Rounds of all methods", "Folds"]
     assert {"Figures", "Confusions", "Reliability"} <= set(told.headings)
     words = " ".join(told.words)
-    assert "differ by +12.50% in error: that is more than chance would give (p = 0.01" in words
+    assert (
+        "differ by +12.50 points in error: that is more than chance would give (p = 0.01" in words
+    )
     assert "CatBoost has no figures: not installed" in words
     assert "edgewise compare toy.csv" in words
 

@@ -665,6 +665,11 @@ def test_wrong_categories_are_refused(words, name):
         from_bytes(rewritten(words, WORDS[name]))
 
 
+def test_a_file_cannot_ask_for_threads_without_end(aoso):
+    model = from_bytes(rewritten(aoso, say("parameters", "n_jobs", value=10**12)))
+    assert model.predict(np.zeros((1, 3))).shape == (1,)
+
+
 # --- branching programs and pickles --------------------------------------------------------------
 
 

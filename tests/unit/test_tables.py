@@ -105,6 +105,13 @@ def test_columns_left_out_and_columns_that_are_categories(tmp_path):
     assert table.X.column("zip").to_pylist() == ["10", "20", "10"]
 
 
+def test_true_and_false(tmp_path):
+    table = read_text(tmp_path, "a,y\ntrue,False\n?,true\nfalse,TRUE\n")
+    assert table.X.to_pydict() == {"a": [1, None, 0]}
+    assert kinds(table) == {"a": "number"}
+    assert table.y.tolist() == ["false", "true", "true"]
+
+
 def test_dates_become_numbers(tmp_path):
     table = read_text(tmp_path, "day,y\n1970-01-02,0\n1970-02-01,1\n")
     assert kinds(table) == {"day": "date"}
@@ -149,6 +156,20 @@ def test_svmlight_stays_sparse(tmp_path):
     assert np.array_equal(table.y, y)
     assert table.y.dtype.kind == "i"
     assert table.summary()["sparse"]
+
+
+def test_svmlight_counts_from_one_unless_zero_occurs(tmp_path):
+    (tmp_path / "one.svm").write_text("0 1:5 3:7\n1 2:6\n")
+    (tmp_path / "zero.svm").write_text("0 0:5 2:7\n1 1:6\n")
+    one, zero = (tables.read(tmp_path / f"{name}.svm") for name in ("one", "zero"))
+    assert one.X.toarray().tolist() == zero.X.toarray().tolist() == [[5, 0, 7], [0, 6, 0]]
+    (tmp_path / "rest.svm").write_text("0 1:4\n")  # from 0, but 0 does not occur
+    rest = tables.open_table(tmp_path / "rest.svm", from_zero=zero.from_zero)
+    assert rest.features(None, 3).toarray().tolist() == [[0, 4, 0]]
+    rest = tables.open_table(tmp_path / "rest.svm", from_zero=one.from_zero)
+    assert rest.features(None, 3).toarray().tolist() == [[4, 0, 0]]
+    with pytest.raises(InvalidDataError, match="has 3 features; the model wants 2"):
+        tables.open_table(tmp_path / "one.svm").features(None, 2)
 
 
 def test_built_in_sets():

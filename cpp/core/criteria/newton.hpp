@@ -7,6 +7,9 @@ namespace edgewise {
 struct Newton {
   // Second channel of the split search, of all rows.
   static const double* mass(const double* /*weights*/, const double* hessians) { return hessians; }
+  // What is added to its sums, and their quotient for a leaf's step of one.
+  static double l2(double l2) { return l2; }
+  static double value_per_step(double factor) { return 1.0 / factor; }
 };
 
 }  // namespace edgewise

@@ -22,9 +22,9 @@ struct Pair {
 inline constexpr double kPairTie = 1e-6;
 
 // `cross(r, k)` gives H_rk. Since H_rk is not negative, (G_r - G_k)^2 / (H_r + H_k) bounds the
-// gain, so few classes need their H_rk.
+// gain, so few classes need their H_rk. `l2` is added to the Hessians of pairs.
 template <class Cross>
-Pair choose_pair(const ClassSums& sums, Cross cross) {
+Pair choose_pair(const ClassSums& sums, double l2, Cross cross) {
   const auto n = static_cast<int>(sums.g.size());
   auto g = [&](int k) { return static_cast<double>(sums.g[static_cast<std::size_t>(k)]); };
   auto h = [&](int k) { return static_cast<double>(sums.h[static_cast<std::size_t>(k)]); };
@@ -45,7 +45,8 @@ Pair choose_pair(const ClassSums& sums, Cross cross) {
   while (g(r) < static_cast<double>(*high) - noise) ++r;
   std::vector<std::pair<double, int>> bound;  // upper bound of the gain, class
   for (int k = 0; k < n; ++k)
-    if (k != r) bound.emplace_back((g(r) - g(k)) * (g(r) - g(k)) / std::max(h(r) + h(k), 1.0), k);
+    if (k != r)
+      bound.emplace_back((g(r) - g(k)) * (g(r) - g(k)) / std::max(h(r) + h(k) + l2, 1.0), k);
   std::make_heap(bound.begin(), bound.end());
   int s = -1;
   double best = 0.0;
@@ -54,7 +55,8 @@ Pair choose_pair(const ClassSums& sums, Cross cross) {
     std::pop_heap(bound.begin(), bound.end());
     bound.pop_back();
     const double difference = g(r) - g(k);
-    const double gain = difference * difference / std::max(h(r) + h(k) + 2.0 * cross(r, k), 1.0);
+    const double hessian = h(r) + h(k) + 2.0 * cross(r, k) + l2;
+    const double gain = difference * difference / std::max(hessian, 1.0);
     if (s < 0 || gain > best * (1.0 + kPairTie) || (gain >= best * (1.0 - kPairTie) && k < s)) {
       best = std::max(best, gain);
       s = k;

@@ -17,24 +17,23 @@ class Reading(NamedTuple):
     drop: Sequence[str] | None = None
 
     def open(self, source: str, **more: Any) -> Columns | SparseRows:
-        given = {"categories": tuple(self.category or ()), **more}
-        return open_table(source, format=self.format, header=self.header, **given)
+        return open_table(source, format=self.format, header=self.header, **more)
 
     def labelled(self, source: str, target: str | None) -> Table:
-        return self.open(source).labelled(target, tuple(self.drop or ()))
+        opened = self.open(source, categories=tuple(self.category or ()))
+        return opened.labelled(target, tuple(self.drop or ()))
 
     def alike(self, source: str, train: Table) -> tuple[Any, Any]:
         """X and y of another file, with the columns of the first and the same kinds of them."""
         n_features = int(train.X.shape[1])
         if not train.columns:
-            opened = self.open(source, n_features=n_features)
-            return opened.features(None, n_features), opened.labelled(None).y
-        text = tuple(column.name for column in train.columns if column.kind == "category")
+            rows = self.open(source, from_zero=train.from_zero)
+            return rows.features(None, n_features), rows.labelled(None).y
         names = [column.name for column in train.columns]
-        if train.y.dtype.kind == "U":
-            text += (train.target,)
-        opened = self.open(source, categories=text)
-        labels = opened.labelled(train.target, features=tuple(names)).y
+        text = [column.name for column in train.columns if column.kind == "category"]
+        text += [train.target] if train.y.dtype.kind == "U" else []
+        opened = self.open(source, text=tuple(text))
+        labels = opened.labelled(train.target, but=tuple(names)).y
         return opened.features(names, n_features), labels
 
     def words(self) -> list[str]:
@@ -63,7 +62,8 @@ def described(table: Table) -> list[str]:
     ]
     if facts["missing"]:
         lines.append(
-            f"missing: {facts['missing']} values in {facts['columns_with_missing']} columns"
+            f"missing: {facts['missing']} values, in {facts['columns_with_missing']} of the "
+            f"{facts['features']} features"
         )
     return [*lines, *(f"note: {note}" for note in facts["notes"])]
 

@@ -31,16 +31,10 @@ def need_place(path: Path | None) -> None:
 
 def opened_for(model: Any, reading: Reading, source: str) -> Columns | SparseRows:
     """The table, with categories of the model as text, whatever they look like."""
-    names = feature_names(model)
-    if names is None:
-        return reading.open(source, n_features=model.n_features_in_)
+    names = feature_names(model) or []
     tables = getattr(model, "categories_", {})
-    text = [names[j] for j, values in tables.items() if values.dtype.kind == "U"]
-    there = reading._replace(category=None).open(source, n_features=model.n_features_in_)
-    if not isinstance(there, Columns) or not text:
-        return there
-    text = [name for name in text if name in there.frame.column_names]
-    return reading._replace(category=None).open(source, categories=tuple(text))
+    text = tuple(names[j] for j, values in tables.items() if names and values.dtype.kind == "U")
+    return reading.open(source, text=text)
 
 
 def feature_names(model: Any) -> list[str] | None:
@@ -57,7 +51,7 @@ def labels_for(
     model: Any, opened: Columns | SparseRows, target: str | None
 ) -> tuple[NDArray[Any], str]:
     """The right labels as the model's classes, and the column they come from."""
-    table = opened.labelled(target, features=tuple(feature_names(model) or ()))
+    table = opened.labelled(target, but=tuple(feature_names(model) or ()))
     classes, y = np.asarray(model.classes_), table.y
     if classes.dtype.kind == "U" and y.dtype.kind != "U":
         y = y.astype(str)

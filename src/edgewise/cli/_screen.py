@@ -4,12 +4,12 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import typer
 from rich.box import SIMPLE
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -58,7 +58,8 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, bold: int = 
     """The first column to the left, the others to the right."""
     shown = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for j, column in enumerate(columns):
-        shown.add_column(column, justify="right" if j else "left", no_wrap=True)
+        side: Literal["left", "right"] = "right" if j else "left"
+        shown.add_column(column, justify=side, vertical="bottom", no_wrap=True)
     for i, row in enumerate(rows):
         shown.add_row(*row, style="bold" if i == bold else None)
     return shown
@@ -79,9 +80,18 @@ def bar(*, shown: bool) -> Progress:
     )
 
 
+class _Clock(Progress):
+    """What is completed are the seconds since the task began."""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        for task in self.tasks:
+            task.completed = min(task.elapsed or 0.0, task.total or 0.0)
+        return super().get_renderables()
+
+
 def time_bar(*, shown: bool) -> Progress:
     """Seconds gone of those there are."""
-    return Progress(
+    return _Clock(
         SpinnerColumn(),
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),

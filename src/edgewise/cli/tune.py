@@ -113,27 +113,24 @@ class _Bar:
 
     def __init__(self, budget: float, *, shown: bool) -> None:
         self.progress = time_bar(shown=shown)
-        self._begin, self._best = time.perf_counter(), float("inf")
+        self._best = float("inf")
         self._task = self.progress.add_task("tuning", total=budget)
 
     def begin(self, number: int) -> None:
         best = "" if number == 0 else f", best log loss {self._best:.4f}"
-        self._update(f"trial {number}{best}")
+        self.progress.update(self._task, description=f"trial {number}{best}")
 
     def done(self, trial: Trial) -> None:
         if trial.share == 1.0:
             self._best = min(self._best, trial.log_loss)
-        self._update(f"trial {trial.number} done")
-
-    def _update(self, words: str) -> None:
-        gone = time.perf_counter() - self._begin
-        self.progress.update(self._task, description=words, completed=gone)
+        self.progress.update(self._task, description=f"trial {trial.number} done")
 
 
 def _show(facts: dict[str, Any], found: Tuning, out: Path | None) -> None:
     shown = console()
     searched = facts["searched"]
-    header = ["trial", *searched, "rows", "rounds", "log loss", "error %", "s"]
+    names = [name.replace("_", "\n") for name in searched]
+    header = ["trial", *names, "rows", "rounds", "log\nloss", "error\n%", "s"]
     rows = [
         [
             str(trial.number),
@@ -156,7 +153,8 @@ def _show(facts: dict[str, Any], found: Tuning, out: Path | None) -> None:
     shown.print(f"best: trial {found.best.number}: --method {facts['method']} {best}")
     if found.model is not None:
         rounds, wanted = found.model.n_iter_, found.params["n_estimators"]
-        short = "" if rounds == wanted else f" ({rounds} of {wanted} rounds: the time was up)"
+        reason = found.model.stop_reason_
+        short = "" if rounds == wanted else f" ({rounds} of {wanted} rounds: {reason})"
         shown.print(f"model: {facts['model']}{short}")
     if out is not None:
         shown.print(f"parameters: {out}")

@@ -177,7 +177,7 @@ def _floats(matrix: Any) -> Any:
 
 
 def _objects(features: Features) -> Any:
-    """CatBoost takes categories as text or integers, beside floats, and not SciPy's newer arrays."""
+    """CatBoost takes categories as text beside floats, and of SciPy's only the older matrices."""
     if features.sparse:
         return csr_matrix(features.matrix)
     if not features.categorical.any():

@@ -6,12 +6,13 @@ measured, and `answers/KEY.npy` with the probabilities.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from .._atomic import replacing
+from .._atomic import write_bytes
 from .._errors import InvalidDataError
 from .._journal import Journal, journal
 from ._results import Proba, Result
@@ -70,8 +71,9 @@ class Folder:
         return proba
 
     def put(self, key: str, result: Result, proba: Proba) -> None:
-        with replacing(self._place(key)) as stream:
-            np.save(stream, proba)
+        content = BytesIO()
+        np.save(content, proba)
+        write_bytes(self._place(key), content.getvalue())
         self._journal.append({"key": key, **result.as_dict()})
         self._results[key] = result
 

@@ -10,6 +10,7 @@ from ._history_display import HistoryDisplay
 from ._margin_display import MarginDisplay
 from ._reliability_display import ReliabilityDisplay
 from ._rounds_display import RoundsDisplay
+from ._tree_display import TreeDisplay
 
 __all__ = [
     "ConfusionDisplay",
@@ -17,4 +18,5 @@ __all__ = [
     "MarginDisplay",
     "ReliabilityDisplay",
     "RoundsDisplay",
+    "TreeDisplay",
 ]

@@ -108,15 +108,28 @@ class ReliabilityDisplay:
             self._line(k, name, curve)
         self.ax_.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         self.ax_.set(xlabel="probability forecast", ylabel="share that came true")
-        self.ax_.legend(frameon=False, fontsize="small", title="ECE", title_fontsize="small")
+        self._tell_errors()
         bare(self.ax_)
         return self
 
     def _line(self, k: int, name: str, curve: ReliabilityCurve) -> None:
-        words = f"{name}: {curve.error:.4f}"
         self.lines_[name] = self.ax_.plot(
-            curve.forecast, curve.observed, marker="o", markersize=4, label=words, **look(k)
+            curve.forecast,
+            curve.observed,
+            marker="o",
+            markersize=4,
+            label=f"{name}: {curve.error:.4f}",
+            **look(k),
         )[0]
+
+    def _tell_errors(self) -> None:
+        """Expected calibration errors: above the axes, or of several curves in the legend."""
+        if len(self.curves) == 1:
+            ((name, curve),) = self.curves.items()
+            words = f"{name}: calibration error {curve.error:.4f}"
+            self.ax_.set_title(words, fontsize="small", loc="left")
+        else:
+            self.ax_.legend(frameon=False, fontsize="small", title="calibration error")
 
     def _bars(self, curve: ReliabilityCurve) -> None:
         """The share of the rows in every bin, as bars of a fifth of the height at most."""

@@ -7,6 +7,7 @@ from .aoso_logitboost import aoso_logitboost
 from .logitboost import logitboost
 from .mart import mart
 from .martiboost import martiboost
+from .newton_boost import newton_boost
 from .samme import samme
 from .softmax_boost import softmax_boost
 
@@ -18,6 +19,7 @@ __all__ = [
     "logitboost",
     "mart",
     "martiboost",
+    "newton_boost",
     "samme",
     "softmax_boost",
 ]

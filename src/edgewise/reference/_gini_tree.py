@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._tree import Array, Split, Table, Tree, best_first, snapped
+from ._tree import Array, Node, Split, Table, Tree, best_first, snapped
 
 ROUNDING = 1e-9  # class weights nearer than this are ties
 
@@ -41,14 +41,17 @@ def grow(
     total = float(Y_stats.sum()) or 1.0
     stats = snapped(Y_stats, 2.0 ** np.floor(52 - np.log2(total)))  # sums are exact
 
-    def split_of(rows: Array) -> Split | None:
-        P = stats[rows].sum(axis=0)  # (C,)
+    def split_of(node: Node) -> Split | None:
+        own = stats[node.rows]  # (n_node, C)
+        P = own.sum(axis=0)  # (C,)
         if np.count_nonzero(P) < 2:
             return None
-        unsplit = float(purity(P))
-        return table.best_split(rows, stats[rows].T, gini_score, unsplit, min_samples_leaf)
+        return table.best_split(
+            node, own.T, lambda j: gini_score, float(purity(P)), min_samples_leaf
+        )
 
-    nodes = best_first(np.flatnonzero(Y_stats.any(axis=1)), split_of, max_leaf_nodes, max_depth)
+    root = Node(np.flatnonzero(Y_stats.any(axis=1)))
+    nodes = best_first(root, split_of, max_leaf_nodes, max_depth)
     for node in nodes:
         node.value = None if node.split else stats[node.rows].sum(axis=0)
     return Tree(nodes)

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ._tree import Array, Split, Table, Tree, best_first, snapped
+from ._tree import Array, Node, Split, Table, Tree, best_first, snapped
 
 LeafVotes = Literal["stump", "own"]
 
@@ -48,12 +48,15 @@ def grow(
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
     leaf_votes: LeafVotes = "stump",
+    *,
+    beside: frozenset[int] = frozenset(),
 ) -> HammingTree:
     """The Hamming tree on X (n, d), or a `Table` of it; with two leaves the stump of Appendix C.
 
     The leaf split next is the one whose stump improves most on the constant of its rows. A leaf
     says v_l phi(x) of the last stump on its path, or, where leaf_votes="own", what is best for
     its own rows, and splits are chosen accordingly. A root without improvement stays constant.
+    Features `beside` the tree's own count as if they were on its paths.
 
     Deviations from Appendix C: a value equal to the threshold goes left (it is a midpoint, so no
     training row is); missing values try both sides.
@@ -66,11 +69,13 @@ def grow(
     def edges(rows: Array) -> Array:
         return np.asarray(stats[rows].sum(axis=0))  # (K,)
 
-    def split_of(rows: Array) -> Split | None:
-        constant = float(np.abs(edges(rows)).sum())
-        return table.best_split(rows, stats[rows].T, score, constant, min_samples_leaf)
+    def split_of(node: Node) -> Split | None:
+        constant = float(np.abs(edges(node.rows)).sum())
+        own = stats[node.rows].T  # (K, n_node)
+        return table.best_split(node, own, lambda j: score, constant, min_samples_leaf)
 
-    nodes = best_first(np.flatnonzero(S.any(axis=1)), split_of, max_leaf_nodes, max_depth)
+    start = Node(np.flatnonzero(S.any(axis=1)), path=beside)
+    nodes = best_first(start, split_of, max_leaf_nodes, max_depth)
     root = nodes[0]
     root.value = root_votes = votes_of(edges(root.rows))
     for node in nodes:  # parents before children

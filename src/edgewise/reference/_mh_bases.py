@@ -56,6 +56,11 @@ class OneVsAll(NamedTuple):
         return np.stack([2.0 * _gini_tree.classes(tree, X) - 1.0 for tree in self.trees], axis=1)
 
 
+def features(stumps: list[HammingTree]) -> frozenset[int]:
+    splits = (stump.tree.nodes[0].split for stump in stumps)
+    return frozenset(split.feature for split in splits if split)
+
+
 def product(table: Table, S: Array, n_factors: int, min_samples_leaf: int) -> Product:
     """Alternating optimisation: each stump in turn on the labels times the other stumps.
 
@@ -67,7 +72,10 @@ def product(table: Table, S: Array, n_factors: int, min_samples_leaf: int) -> Pr
     edge = 0.0
     for j in cycle(range(n_factors)):
         others = np.prod([np.ones_like(S), *outputs[:j], *outputs[j + 1 :]], axis=0)
-        stump = _hamming_tree.grow(table, S * others, 2, min_samples_leaf=min_samples_leaf)
+        beside = features(stumps[:j] + stumps[j + 1 :])
+        stump = _hamming_tree.grow(
+            table, S * others, 2, min_samples_leaf=min_samples_leaf, beside=beside
+        )
         output = stump.predict(table.X)  # (n, K)
         edge_before, edge = edge, float((S * others * output).sum())
         if stumps and edge <= TIE * edge_before:

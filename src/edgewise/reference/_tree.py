@@ -18,24 +18,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._categories import best_sets, numbered
+from ._control import CONSTANT, LEAF_CLIP, Control, bounds_along, direction_of, parted, within
 
 Array = NDArray[Any]
 Score = Callable[[Array, Array], Array]  # sums left, right (S, 2, cuts + 1) -> (2, cuts + 1)
-LEAF_CLIP = 5.0  # the largest Newton step
+Move = Callable[[Array], Array]  # rows of a node -> (K,)
 MIN_GAIN = 1e-10  # relative to the score of the two sides; a smaller gain is rounding
 TIE = 1 + 1e-7  # scores nearer than this are ties; ties go to the first
 
 
-def newton_step(G: Array, H: Array) -> Array:
-    """G / H within [-LEAF_CLIP, LEAF_CLIP], with 0 / 0 = 0."""
+def newton_step(G: Array, H: Array, l2: float = 0.0, max_delta: float = LEAF_CLIP) -> Array:
+    """G / (H + l2) within [-max_delta, max_delta], with 0 / 0 = 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.clip(np.nan_to_num(np.divide(G, H)), -LEAF_CLIP, LEAF_CLIP))
+        return np.asarray(np.clip(np.nan_to_num(np.divide(G, H + l2)), -max_delta, max_delta))
 
 
-def newton_score(L: Array, R: Array) -> Array:
-    """A_L^2 / B_L + A_R^2 / B_R; 0 where B does not reach both sides."""
+def newton_score(L: Array, R: Array, l2: float = 0.0) -> Array:
+    """A_L^2 / (B_L + l2) + A_R^2 / (B_R + l2); 0 where B does not reach both sides."""
     allowed = (L[1] > 0) & (R[1] > 0)
-    return np.where(allowed, L[0] ** 2 / L[1] + R[0] ** 2 / R[1], 0.0)
+    return np.where(allowed, L[0] ** 2 / (L[1] + l2) + R[0] ** 2 / (R[1] + l2), 0.0)
+
+
+class BoundedScore(NamedTuple):
+    """The gain of a split whose sides have values v within bounds: 2 A v - (B + l2) v^2 each."""
+
+    l2: float
+    bounds: tuple[float, float]
+    unsplit: tuple[float, float]  # A, B of the node
+    direction: int  # which v may go with the feature
+
+    def value(self, A: Any, B: Any) -> Any:
+        return np.clip(A / (B + self.l2), *self.bounds)
+
+    def of_side(self, A: Any, B: Any) -> Any:
+        v = self.value(A, B)
+        return v * (2 * A - (B + self.l2) * v)
+
+    def score(self, L: Array, R: Array) -> Array:
+        gain = self.of_side(L[0], L[1]) + self.of_side(R[0], R[1]) - self.of_side(*self.unsplit)
+        allowed = self.direction * (self.value(R[0], R[1]) - self.value(L[0], L[1])) >= 0
+        allowed[0, -1] |= L.shape[1] > 1  # parts the missing values from all others
+        return np.where(allowed & (L[1] > 0) & (R[1] > 0), np.maximum(gain, 0.0), 0.0)
 
 
 def first_of_the_best(scores: Array) -> int:
@@ -72,6 +95,8 @@ class Node:
     children: tuple[int, int] = (-1, -1)  # left, right
     value: Array | None = None  # (K,), what a leaf says; leaves only
     depth: int = 0
+    path: frozenset[int] = frozenset()  # features above
+    box: Array | None = None  # (K, 2): between what the moves of the leaves below stay
 
 
 class Tree(NamedTuple):
@@ -91,8 +116,11 @@ class Tree(NamedTuple):
 class Table:
     """A table X (n, d), NaN = missing, and the cuts of its features; some may be categorical."""
 
-    def __init__(self, X: Any, categorical: Collection[int] = ()) -> None:
+    def __init__(
+        self, X: Any, categorical: Collection[int] = (), control: Control | None = None
+    ) -> None:
         self.X = X = np.asarray(X, dtype=float)
+        self.control = control or Control()
         values = [np.unique(x[np.isfinite(x)]) for x in X.T]
         self.cuts = [v[:-1] + np.diff(v) / 2 for v in values]  # midpoints of neighbouring values
         bins = [np.searchsorted(cuts, x) for cuts, x in zip(self.cuts, X.T, strict=True)]
@@ -119,16 +147,26 @@ class Table:
             return np.where(allowed, score(L[1:], R[1:]), 0.0)
 
     def best_split(
-        self, rows: Array, stats: Array, score: Score, unsplit: float, min_samples_leaf: int
+        self,
+        node: "Node",
+        stats: Array,
+        score_of: Callable[[int], Score | None],
+        unsplit: float,
+        min_samples_leaf: int,
     ) -> Split | None:
         """The split of a node with the best score, if that is better than `unsplit`.
 
-        `stats` (S, n_node) are what is summed on each side. Ties go to the lowest feature, then to
-        missing values on the right, then to the lowest cut.
+        `stats` (S, n_node) are what is summed on each side; `score_of` gives the score for each
+        feature, None where it may not be split. Ties go to the lowest feature, then to missing
+        values on the right, then to the lowest cut.
         """
+        rows = node.rows
         best: tuple[int, Any] = (0, (0, 0))  # feature; side of the missing values, cut; or a set
         best_score = 0.0
         for j in range(len(self.cuts)):
+            score = score_of(j)
+            if score is None or not self.control.may_join(node.path, j):
+                continue
             if j in self.categories:
                 x = self.categories[j][1][rows]
                 top, choice = best_sets(x, stats, score, min_samples_leaf, first_of_the_best)
@@ -139,7 +177,7 @@ class Table:
             if top > TIE * best_score:
                 best_score, best = top, (j, choice)
         gain = float(best_score - unsplit)
-        if gain <= MIN_GAIN * best_score:
+        if gain <= MIN_GAIN * best_score or gain < self.control.min_gain:
             return None
         j, choice = best
         return (self.set_split if j in self.categories else self.split)(rows, gain, j, choice)
@@ -161,29 +199,39 @@ class Table:
 
 
 def best_first(
-    rows: Array,
-    split_of: Callable[[Array], Split | None],
+    root: Node,
+    split_of: Callable[[Node], Split | None],
     max_leaf_nodes: int,
     max_depth: int | None = None,
+    inherit: Callable[[Node, Node, Node], None] | None = None,
 ) -> list[Node]:
-    """The nodes of a tree on these rows: the leaf whose split gains most is split next."""
+    """The nodes of a tree from its root: the leaf whose split gains most is split next.
+
+    `inherit(parent, left, right)` tells children what they have from their parent.
+    """
     nodes: list[Node] = []
     queue: list[tuple[float, int, Split]] = []  # the largest gain first, then the oldest node
 
-    def add(rows: Array, depth: int) -> int:
-        split = split_of(rows) if max_depth is None or depth < max_depth else None
+    def add(node: Node) -> int:
+        split = split_of(node) if max_depth is None or node.depth < max_depth else None
         if split:
             heappush(queue, (-split.gain, len(nodes), split))
-        nodes.append(Node(rows, depth=depth))
+        nodes.append(node)
         return len(nodes) - 1
 
-    add(rows, 0)
+    add(root)
     while queue and len(nodes) < 2 * max_leaf_nodes - 1:  # 2 J - 1 nodes have J leaves
         _, i, split = heappop(queue)
         node = nodes[i]
         node.split = split
-        left, right = node.rows[split.goes_left], node.rows[~split.goes_left]
-        node.children = add(left, node.depth + 1), add(right, node.depth + 1)
+        path = node.path | {split.feature}
+        left, right = (
+            Node(node.rows[side], depth=node.depth + 1, path=path)
+            for side in (split.goes_left, ~split.goes_left)
+        )
+        if inherit:
+            inherit(node, left, right)
+        node.children = add(left), add(right)
     return nodes
 
 
@@ -197,29 +245,93 @@ class Grower:
         max_leaf_nodes: int,
         min_samples_leaf: int,
         categorical: Collection[int] = (),
+        control: Control | None = None,
     ) -> None:
         self.w, self.max_leaf_nodes, self.min_samples_leaf = w, max_leaf_nodes, min_samples_leaf
-        self.table = Table(X, categorical)
+        self.control = control or Control()
+        self.table = Table(X, categorical, self.control)
         # So coarse that sums of numbers up to 2 with whole weights are exact, in whatever order:
         # two splits that part the rows alike tie. And no Hessian becomes zero.
         self.grid = 2.0 ** np.floor(51 - np.log2(w.sum()))
+        self.begin(0)
 
-    def best_split(self, rows: Array, a: Array, b: Array) -> Split | None:
-        w = self.w[rows]
+    def begin(self, m: int) -> None:
+        """Begin round m: what it learns from."""
+        drawn, features = self.control.rows, self.control.features
+        self.rows = np.arange(len(self.w)) if drawn is None else np.flatnonzero(drawn[m])
+        self.features = range(len(self.table.cuts)) if features is None else features[m]
+
+    def newton_step(self, G: Array, H: Array) -> Array:
+        return newton_step(G, H, self.control.l2, self.control.max_delta)
+
+    def best_split(
+        self, node: Node, a: Array, b: Array, way: Array | None = None, newton: bool = True
+    ) -> Split | None:
+        """The best split of the channels a, b; of a monotone tree, of moves along `way` (K,).
+
+        With `newton` a step is A / B; otherwise only the direction of A / B is that of a step.
+        """
+        w = self.w[node.rows]
         stats = np.array([w * snapped(a, self.grid), w * snapped(b, self.grid)])  # (2, n_node)
         A, B = stats.sum(axis=1)
-        unsplit = A**2 / max(B, 1e-300)
-        return self.table.best_split(rows, stats, newton_score, unsplit, self.min_samples_leaf)
+        l2 = self.control.l2 if newton else 0.0
+        directions = self.control.directions
+        unsplit = A**2 / max(B + l2, 1e-300)
+        bounds = (-np.inf, np.inf)
+        if directions is not None and way is not None:
+            unsplit = 0.0
+            if newton and node.box is not None:
+                bounds = bounds_along(node.box, way)
+            if bounds[0] > bounds[1]:
+                return None
+
+        def score_of(j: int) -> Score | None:
+            if j not in self.features:
+                return None
+            if directions is None or way is None:
+                return lambda L, R: newton_score(L, R, l2)
+            d = direction_of(directions[j], way)
+            return None if d == CONSTANT else BoundedScore(l2, bounds, (A, B), d).score
+
+        return self.table.best_split(node, stats, score_of, unsplit, self.min_samples_leaf)
 
     def grow(
-        self, channels: Callable[[Array], tuple[Array, Array]], step: Callable[[Array], Array]
+        self,
+        channels: Callable[[Array], tuple[Array, Array]],
+        step: Move,
+        way: Move = lambda i: np.ones(1),
+        *,
+        newton: bool = True,
+        side: Callable[[Array, Array], Array] | None = None,
     ) -> Tree:
-        """`channels(rows)` gives (a, b) of a node's rows, `step(rows)` the (K,) move of a leaf."""
-        nodes = best_first(
-            np.arange(len(self.w)),
-            lambda rows: self.best_split(rows, *channels(rows)),
-            self.max_leaf_nodes,
-        )
+        """`channels(rows)` gives (a, b) of a node's rows, `step(rows)` the (K,) move of a leaf.
+
+        Of a monotone tree, `way(rows)` is the (K,) move for A / B = 1. Where leaves may leave the
+        way, `side(child, parent)` is what a side of a split would move as a leaf.
+        """
+        directions = self.control.directions
+
+        def split_of(node: Node) -> Split | None:
+            return self.best_split(node, *channels(node.rows), way(node.rows), newton)
+
+        def boxed(node: Node, box: Array | None, move: Array) -> Array:
+            return move if box is None else within(box, move, None if side else way(node.rows))
+
+        def part(parent: Node, left: Node, right: Node) -> None:
+            left.box = right.box = parent.box
+            if directions is None or parent.box is None or parent.split is None:
+                return
+            if np.isfinite(parent.split.threshold):
+                moves = [
+                    boxed(c, parent.box, side(c.rows, parent.rows) if side else step(c.rows))
+                    for c in (left, right)
+                ]
+                left.box, right.box = parted(parent.box, directions[parent.split.feature], *moves)
+
+        root = Node(self.rows)
+        if directions is not None:
+            root.box = np.tile([-np.inf, np.inf], (directions.shape[1], 1))
+        nodes = best_first(root, split_of, self.max_leaf_nodes, inherit=part)
         for node in nodes:
-            node.value = None if node.split else step(node.rows)
+            node.value = None if node.split else boxed(node, node.box, step(node.rows))
         return Tree(nodes)

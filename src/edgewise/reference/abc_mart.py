@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ._control import Control
 from ._fit import Fit, Init, class_losses, log_softmax, moved, prepare
-from ._tree import Array, Grower, Tree, newton_step
+from ._tree import Array, Grower, Tree
 
 NO_BASE = -1  # a round of the warm-up
 
@@ -34,7 +35,11 @@ def class_tree(grower: Grower, r: Array, p: Array, k: int, b: int, nu: float) ->
         factor, direction = 1.0, e[k] - e[b]
     return grower.grow(
         lambda i: (g[i], np.ones(len(i))),  # line 5: least squares on g
-        lambda i: nu * newton_step(factor * (w[i] @ g[i]), w[i] @ h[i]) * direction,  # line 6
+        lambda i: (
+            nu * grower.newton_step(factor * (w[i] @ g[i]), w[i] @ h[i]) * direction
+        ),  # line 6
+        lambda i: nu * factor * direction,
+        newton=False,
     )
 
 
@@ -54,6 +59,7 @@ def abc_mart(
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
     categorical: Collection[int] = (),
+    control: Control | None = None,
     init: Init = "prior",
     search: int | Literal["exhaustive"] = "exhaustive",
     gap: int = 0,
@@ -67,10 +73,11 @@ def abc_mart(
     """
     X, r, w, start = prepare(X, y, sample_weight, init)
     K = r.shape[1]
-    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical)
+    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical, control)
     F = np.tile(start, (len(X), 1))  # (n, K), line 1
     base, rounds, losses, bases = 0, [], [], []
     for m in range(n_estimators):  # line 2
+        grower.begin(m)
         p = np.exp(log_softmax(F))  # (n, K), line 4
         candidates = [base]
         if K > 2 and m < warmup:

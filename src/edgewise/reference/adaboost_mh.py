@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ._control import Control
 from ._hamming_tree import LeafVotes, votes_of
 from ._mh_bases import Base, BaseClassifier, BaseOptions, fit_base
 from ._mh_votes import MIN_EDGE, Votes, Weights, coefficients, first_weights, weights
@@ -50,6 +51,7 @@ def adaboost_mh(
     n_factors: int = 3,
     sample_weight: Any = None,
     categorical: Collection[int] = (),
+    control: Control | None = None,
     smoothing: float | None = None,
 ) -> MHFit:
     """Fit AdaBoost.MH to labels Y (n, K) of -1 and +1, with any number of +1 per row.
@@ -60,7 +62,7 @@ def adaboost_mh(
     (the least energy, eq. 6, only if they stay binary). Weights are computed from the scores, so
     that they neither overflow nor lose their sum. One tree per class has no vote mass: NaN.
     """
-    table, Y = Table(X, categorical), np.asarray(Y, dtype=float)
+    table, Y = Table(X, categorical, control), np.asarray(Y, dtype=float)
     w = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     s = 0.01 / w.sum() if smoothing is None else smoothing
     options = BaseOptions(max_leaf_nodes, max_depth, min_samples_leaf, leaf_votes, n_factors)

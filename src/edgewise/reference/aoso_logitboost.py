@@ -11,8 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ._control import Control
 from ._fit import Fit, Init, class_losses, log_softmax, moved, prepare
-from ._tree import Array, Grower, Tree, newton_step
+from ._tree import Array, Grower, Tree
 
 TIE = 1e-6  # what differs by less is rounding; ties go to the lowest class
 
@@ -36,7 +37,7 @@ def node_pair(grower: Grower, r: Array, p: Array, rows: Array) -> tuple[int, int
         up, gain = largest(H, TIE * H.max()), H.copy()  # the two least certain classes
     else:
         up = largest(G, noise)
-        pair_H = H[up] + H + 2 * ((w * p[:, up]) @ p)  # (K,)
+        pair_H = H[up] + H + 2 * ((w * p[:, up]) @ p) + grower.control.l2  # (K,)
         gain = (G[up] - G) ** 2 / np.maximum(pair_H, 1e-300)
     gain[up] = -1.0
     return up, largest(gain, TIE * gain.max())
@@ -46,20 +47,28 @@ def vector_tree(grower: Grower, r: Array, p: Array, leaf: str, nu: float) -> Tre
     """The tree of a round: a node is split on its own pair; its children choose theirs."""
     w, K, e = grower.w, r.shape[1], np.eye(r.shape[1])
 
-    def channels(i: Array) -> tuple[Array, Array]:
-        return derivatives(r[i], p[i], *node_pair(grower, r, p, i))
+    def pair(i: Array) -> tuple[int, int]:
+        return node_pair(grower, r, p, i)
 
-    def pair_step(i: Array) -> Any:  # Newton's step of the leaf's own pair
-        up, down = node_pair(grower, r, p, i)
-        g, h = derivatives(r[i], p[i], up, down)
-        return nu * newton_step(w[i] @ g, w[i] @ h) * (e[up] - e[down])
+    def channels(i: Array) -> tuple[Array, Array]:
+        return derivatives(r[i], p[i], *pair(i))
+
+    def way(i: Array) -> Any:
+        up, down = pair(i)
+        return nu * (e[up] - e[down])
+
+    def pair_step(i: Array, node: Array) -> Any:  # Newton's step along the pair of a node
+        g, h = derivatives(r[i], p[i], *pair(node))
+        return grower.newton_step(w[i] @ g, w[i] @ h) * way(node)
 
     def vector_step(i: Array) -> Any:  # LogitBoost's diagonal step of all classes, centred
         G, H = w[i] @ (r[i] - p[i]), w[i] @ (p[i] * (1 - p[i]))  # (K,) each
-        step = newton_step((K - 1) / K * G, H)
+        step = grower.newton_step((K - 1) / K * G, H)
         return nu * (step - step.mean())
 
-    return grower.grow(channels, pair_step if leaf == "pair" else vector_step)
+    if leaf == "vector":
+        return grower.grow(channels, vector_step, way, side=lambda i, _: vector_step(i))
+    return grower.grow(channels, lambda i: pair_step(i, i), way, side=pair_step)
 
 
 def aoso_logitboost(
@@ -72,6 +81,7 @@ def aoso_logitboost(
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
     categorical: Collection[int] = (),
+    control: Control | None = None,
     init: Init = "prior",
     leaf: Literal["pair", "vector"] = "pair",
 ) -> Fit:
@@ -82,10 +92,11 @@ def aoso_logitboost(
     start at the log priors unless init="zero".
     """
     X, r, w, start = prepare(X, y, sample_weight, init)
-    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical)
+    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical, control)
     F = np.tile(start, (len(X), 1))  # (n, K)
     rounds, losses = [], []
-    for _ in range(n_estimators):
+    for m in range(n_estimators):
+        grower.begin(m)
         p = np.exp(log_softmax(F))  # (n, K)
         trees = [vector_tree(grower, r, p, leaf, learning_rate)]
         F = moved(F, trees, X)

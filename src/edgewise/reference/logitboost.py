@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ._control import Control
 from ._fit import Fit, Init, class_losses, log_softmax, moved, prepare
-from ._tree import Array, Grower, Tree, newton_step
+from ._tree import Array, Grower, Tree
 
 
 def derivatives(r: Array, p: Array, k: int) -> tuple[Array, Array]:
@@ -24,11 +25,14 @@ def class_tree(grower: Grower, r: Array, p: Array, k: int, nu: float) -> Tree:
     """The tree of class k; with two classes it moves class 0 against class 1."""
     K, w = r.shape[1], grower.w
     g, h = derivatives(r, p, k)
-    direction = np.eye(K)[k] if K > 2 else np.array([-1.0, 1.0])  # (K,)
+    factor, direction = (K - 1) / K, np.eye(K)[k]  # (K,)
+    if K == 2:  # the derivatives along the direction
+        g, h, factor, direction = 2 * g, 4 * h, 1.0, np.array([-1.0, 1.0])
     return grower.grow(
         lambda i: (g[i], h[i]),  # gain: (sum g)^2 / sum h of both sides minus the node's
         # The leaf's weighted mean of z is sum g / sum h.
-        lambda i: nu * newton_step((K - 1) / K * (w[i] @ g[i]), w[i] @ h[i]) * direction,
+        lambda i: nu * grower.newton_step(factor * (w[i] @ g[i]), w[i] @ h[i]) * direction,
+        lambda i: nu * factor * direction,
     )
 
 
@@ -42,6 +46,7 @@ def logitboost(
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
     categorical: Collection[int] = (),
+    control: Control | None = None,
     init: Init = "prior",
 ) -> Fit:
     """Fit robust LogitBoost.
@@ -52,10 +57,11 @@ def logitboost(
     """
     X, r, w, start = prepare(X, y, sample_weight, init)
     K = r.shape[1]
-    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical)
+    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical, control)
     F = np.tile(start, (len(X), 1))  # (n, K)
     rounds, losses = [], []
-    for _ in range(n_estimators):
+    for m in range(n_estimators):
+        grower.begin(m)
         p = np.exp(log_softmax(F))  # (n, K)
         classes = range(K) if K > 2 else [1]
         trees = [class_tree(grower, r, p, k, learning_rate) for k in classes]

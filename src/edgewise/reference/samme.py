@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _gini_tree
+from ._control import Control
 from ._tree import Array, Table, Tree
 
 FLOOR = float(np.finfo(float).eps)  # a positive weight does not fall below it
@@ -44,6 +45,7 @@ def samme(
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
     categorical: Collection[int] = (),
+    control: Control | None = None,
 ) -> SAMMEFit:
     """Fit SAMME to labels 0 .. K-1.
 
@@ -51,7 +53,7 @@ def samme(
     is 1 - 1/K or more is dropped and ends the fit; alpha is multiplied by the learning rate. Unlike
     there, a first tree of that kind is no error but leaves all scores at zero.
     """
-    table, y = Table(X, categorical), np.asarray(y)
+    table, y = Table(X, categorical, control), np.asarray(y)
     indicators = np.eye(y.max() + 1)[y]  # (n, K)
     K = indicators.shape[1]
     w = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=float)

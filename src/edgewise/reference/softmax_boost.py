@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _gini_tree
+from ._control import Control
 from ._fit import log_softmax
 from ._tree import Array, Table, Tree
 
@@ -72,6 +73,7 @@ def softmax_boost(
     min_samples_leaf: int = 1,
     sample_weight: Any = None,
     categorical: Collection[int] = (),
+    control: Control | None = None,
 ) -> SoftmaxFit:
     """Fit soft-max boosting to costs (n, K): what it costs to say k at row i.
 
@@ -83,7 +85,7 @@ def softmax_boost(
     Costs are divided by the largest difference of a row, so that they are in [0, 1] but for a
     constant. A class of which no pair has weight gets no tree.
     """
-    table, cost = Table(X, categorical), np.asarray(cost, dtype=float)
+    table, cost = Table(X, categorical, control), np.asarray(cost, dtype=float)
     w = np.ones(len(cost)) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     share = (w / w.sum())[:, None]  # (n, 1)
     scaled = cost / (np.ptp(cost[w > 0], axis=1).max() or 1.0)

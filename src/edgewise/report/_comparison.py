@@ -110,11 +110,12 @@ def _size(n: int | None) -> str | None:
 
 
 def _test_in_words(test: PairedTest) -> str:
-    interval = "" if test.interval is None else " ({:+.2%} to {:+.2%})".format(*test.interval)
+    ends = () if test.interval is None else (100 * end for end in test.interval)
+    interval = "" if test.interval is None else " ({:+.2f} to {:+.2f})".format(*ends)
     verdict = "is more than chance would give" if test.p_value < 0.05 else "may be chance"
     return (
-        f"{test.first} and {test.second} differ by {test.difference:+.2%}{interval} in error: that "
-        f"{verdict} (p = {test.p_value:.3g}, {test.name})."
+        f"{test.first} and {test.second} differ by {100 * test.difference:+.2f} points{interval} "
+        f"in error: that {verdict} (p = {test.p_value:.3g}, {test.name})."
     )
 
 

@@ -1,5 +1,6 @@
 """A summary of the data: rows, classes, features."""
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -71,7 +72,7 @@ def _features_table(estimator: Any, X: Any) -> Table:
     if d > FEATURES:
         caption += f": the first {FEATURES} of {d:,}"
     head = ["feature", "missing", "distinct", "smallest", "median", "largest"]
-    return Table(head, rows, caption, {"missing": ".1%"})
+    return Table(head, rows, caption, {"missing": ".1%"}, beside=True)
 
 
 def _columns(X: Any) -> Iterator[NDArray[Any]]:
@@ -89,14 +90,21 @@ def _columns(X: Any) -> Iterator[NDArray[Any]]:
 
 def _summary(column: NDArray[Any], n: int) -> list[Cell]:
     """Share missing, number of values, smallest, median, largest; of words only the first two."""
+    if column.dtype.kind == "O":
+        column = np.array([None if _missing(v) else v for v in column], dtype=object)
     try:
-        numbers = column.astype(np.float64)
+        numbers = column.astype(np.float64)  # None becomes NaN
     except (TypeError, ValueError):
-        present = [str(v) for v in column if v is not None and v == v]  # noqa: PLR0124 - NaN
+        present = [str(v) for v in column if v is not None]
         return [1 - len(present) / n, len(set(present)), "words", None, None]
-    finite = numbers[~np.isnan(numbers)]
-    if not len(finite):
+    known = numbers[~np.isnan(numbers)]
+    if not len(known):
         return [1.0, 0, None, None, None]
-    middle = float(np.median(finite))
-    distinct = len(np.unique(finite))
-    return [1 - len(finite) / n, distinct, float(finite.min()), middle, float(finite.max())]
+    ends = float(known.min()), float(np.median(known)), float(known.max())
+    return [1 - len(known) / n, len(np.unique(known)), *ends]
+
+
+def _missing(value: Any) -> bool:
+    """None, NaN, and the missing values of pandas, which is not imported."""
+    unknown = value is None or type(value).__name__ in ("NAType", "NaTType")
+    return unknown or (isinstance(value, float) and math.isnan(value))

@@ -63,7 +63,6 @@ def model_report(
         sections=sections(evidence),
         tiles=[*tiles(evidence), *_size_tiles(evidence)],
         command=command or "estimator.report(X, y)",
-        facts={"model": repr(evidence.estimator)},
     )
     return render(page)
 

@@ -122,13 +122,8 @@ def tiles(evidence: Evidence) -> list[Tile]:
     """The figures at the top of the page."""
     told = figures(evidence.rows, evidence.said, evidence.proba, evidence.classes)
     low, high = error_interval(int(evidence.wrong.sum()), len(evidence.rows))
-    shown = [
-        Tile(
-            "rows with a mistake",
-            cell(float(evidence.wrong.mean()), ".2%"),
-            f"{low:.2%} to {high:.2%}",
-        )
-    ]
+    what = "rows with a mistake" if evidence.multi_label else "error"
+    shown = [Tile(what, f"{evidence.wrong.mean():.2%}", f"{low:.2%} to {high:.2%}")]
     notes = {
         "log loss": "smaller is better",
         "Brier score": "smaller is better",
@@ -228,6 +223,7 @@ def reliability_section(evidence: Evidence) -> Section | None:
         dict.fromkeys(
             ("calibration error", "largest of a bin", "mean forecast", "share of rows"), ".4f"
         ),
+        beside=True,
     )
     if evidence.multi_label:
         return Section("Reliability", [_RELIABLE], [by_class, table])

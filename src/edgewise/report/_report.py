@@ -4,6 +4,8 @@ import html
 import os
 from pathlib import Path
 
+from .._atomic import write_text
+
 
 class Report:
     """One self-contained HTML page: shown in a notebook, or saved to a file.
@@ -26,16 +28,7 @@ class Report:
         target = Path(path)
         if not target.parent.is_dir():
             raise FileNotFoundError(f"The folder of the report does not exist: {target.parent}")
-        part = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            with part.open("x", encoding="utf-8", newline="\n") as file:
-                file.write(self.html)
-                file.flush()
-                os.fsync(file.fileno())
-            part.replace(target)
-        except BaseException:
-            part.unlink(missing_ok=True)
-            raise
+        write_text(target, self.html)
         return target
 
     def _repr_html_(self) -> str:

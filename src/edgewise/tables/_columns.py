@@ -25,11 +25,22 @@ class Column:
 def recognised(frame: pa.Table, text: frozenset[str] = frozenset()) -> pa.Table:
     """The same columns as numbers or strings; those named in `text` as strings whatever they hold.
 
-    Text that is numbers but for missing values becomes numbers. Booleans are the numbers 0 and 1,
-    dates their days or ticks since 1970.
+    Text that is numbers but for missing values becomes numbers. Dates are their days or ticks since
+    1970. Booleans stay: as labels they are words, as features the numbers 0 and 1.
     """
     columns = [_plain(frame.column(name), name, name in text) for name in frame.column_names]
     return pa.table(dict(zip(frame.column_names, columns, strict=True)))
+
+
+def features(frame: pa.Table, names: list[str]) -> pa.Table:
+    """Those columns, booleans as numbers."""
+    columns = {name: frame.column(name) for name in names}
+    return pa.table(
+        {
+            name: column.cast(pa.uint8()) if pa.types.is_boolean(column.type) else column
+            for name, column in columns.items()
+        }
+    )
 
 
 def described(frame: pa.Table, dates: frozenset[str]) -> tuple[Column, ...]:
@@ -64,7 +75,7 @@ def _plain(column: Any, name: str, as_text: bool) -> Any:
     if pa.types.is_null(kind):
         return column.cast(pa.float64())
     if pa.types.is_boolean(kind):
-        return column.cast(pa.uint8())
+        return column
     if pa.types.is_decimal(kind) or pa.types.is_float16(kind):
         return _cast(column, pa.float64(), name)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy.io import arff
 from scipy.sparse import csr_array
-from sklearn.datasets import load_svmlight_file
 
 from .._errors import InvalidDataError
 
@@ -24,6 +22,8 @@ def read_parquet(path: Path) -> Any:
 
 def read_arff(path: Path) -> Any:
     """Nominal attributes as text with null for '?', numeric ones with NaN for it."""
+    from scipy.io import arff  # noqa: PLC0415 - slow to load
+
     try:
         with path.open(encoding="utf-8") as stream:
             rows, about = arff.loadarff(stream)
@@ -38,15 +38,24 @@ def read_arff(path: Path) -> Any:
     return pa.table(columns)
 
 
-def read_svmlight(path: Path, n_features: int | None) -> tuple[Any, Any]:
-    """X (sparse) and labels; labels that are whole numbers become integers."""
+def read_svmlight(path: Path) -> tuple[Any, Any]:
+    """X (sparse), with a column for number 0, and labels; whole numbers become integers."""
+    from sklearn.datasets import load_svmlight_file  # noqa: PLC0415 - slow to load
+
     try:
-        X, y = load_svmlight_file(str(path), n_features=n_features)
+        X, y = load_svmlight_file(str(path), zero_based=True)
     except (ValueError, OSError) as error:
         raise InvalidDataError(f"{path} cannot be read as svmlight: {_first_line(error)}") from None
     if len(y) == 0:
         raise InvalidDataError(f"{path} is empty.")
-    return csr_array(X), y.astype(np.int64) if np.all(y == np.round(y)) else y
+    return _narrow(csr_array(X)), y.astype(np.int64) if np.all(y == np.round(y)) else y
+
+
+def _narrow(X: Any) -> Any:
+    """Places as 32-bit numbers where they fit, which some libraries insist on."""
+    if max(X.nnz, *X.shape) <= np.iinfo(np.int32).max:
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X
 
 
 def _words(values: Any) -> Any:

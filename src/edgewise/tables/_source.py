@@ -1,6 +1,5 @@
 """From a name to columns: which file, which format, or which built-in set."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,33 +51,42 @@ def open_table(
     format: str | None = None,
     header: bool | None = None,
     categories: tuple[str, ...] = (),
-    n_features: int | None = None,
+    text: tuple[str, ...] = (),
+    from_zero: bool = False,
 ) -> Columns | SparseRows:
-    """All columns of a file or a built-in set; `n_features` is for svmlight, which does not say."""
-    name, path, text = str(source), Path(source), frozenset(categories)
+    """All columns of a file or a built-in set.
+
+    text: columns that are text where there are such; in another file they were. from_zero: a
+    svmlight file counts its columns from 0, as another did.
+    """
+    name, path = str(source), Path(source)
     if not path.is_file():
-        return _from_builtin(name, path, text)
+        return _columns(name, _from_builtin(name, path), categories, text, target=_builtin.TARGET)
     kind = _format(path, format)
     if kind == "svmlight":
-        return SparseRows(name, *read_svmlight(path, n_features))
+        X, y = read_svmlight(path)
+        return SparseRows(name, X, y, from_zero or bool(X[:, [0]].nnz))
     notes: list[str] = []
     if kind == "csv":
-        frame, notes = read_csv(path, header=header, text=text)
+        frame, notes = read_csv(path, header=header, text=frozenset((*categories, *text)))
     else:
         frame = read_parquet(path) if kind == "parquet" else read_arff(path)
-    return _columns(name, frame, text, notes)
+    return _columns(name, frame, categories, text, notes=tuple(notes))
 
 
-def _columns(name: str, frame: Any, text: frozenset[str], notes: list[str]) -> Columns:
+def _columns(
+    name: str, frame: Any, categories: tuple[str, ...], text: tuple[str, ...], **more: Any
+) -> Columns:
     if len(frame) == 0 or frame.num_columns == 0:
         raise InvalidDataError(f"{name} has no rows.")
-    absent = sorted(text - set(frame.column_names))
+    absent = [column for column in categories if column not in frame.column_names]
     if absent:
         raise InvalidDataError(f"{name} has no column {absent[0]!r} to take as a category.")
-    return Columns(name, recognised(frame, text), dates_of(frame), tuple(notes))
+    plain = recognised(frame, frozenset((*categories, *text)))
+    return Columns(name, plain, dates_of(frame), **more)
 
 
-def _from_builtin(name: str, path: Path, text: frozenset[str]) -> Columns:
+def _from_builtin(name: str, path: Path) -> Any:
     if path.is_dir():
         raise InvalidDataError(f"{name} is a folder; give a file or a built-in set.")
     if not _builtin.has(name):
@@ -86,8 +94,7 @@ def _from_builtin(name: str, path: Path, text: frozenset[str]) -> Columns:
             f"There is no file {name!r} and no built-in set of that name; built in are "
             f"{', '.join(_builtin.names())}."
         )
-    columns = _columns(name, _builtin.load(name), text, [])
-    return replace(columns, target=_builtin.TARGET)
+    return _builtin.load(name)
 
 
 def _format(path: Path, given: str | None) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from .._errors import InvalidDataError
-from ._columns import Column, described, missing_in
+from ._columns import Column, described, features, missing_in
 
 LIKELY_TARGETS = ("target", "class", "label", "y")
 _SHOWN = 10  # names listed in a message
@@ -26,6 +27,7 @@ class Table:
     target: str
     columns: tuple[Column, ...]  # of X; none for a sparse matrix
     notes: tuple[str, ...] = ()
+    from_zero: bool = False  # whether a svmlight file counts its columns from 0
 
     def take(self, rows: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
         """X and y of some rows."""
@@ -63,18 +65,18 @@ class Columns:
     target: str | None = None  # if the source says
 
     def labelled(
-        self, target: str | None, drop: tuple[str, ...] = (), *, features: tuple[str, ...] = ()
+        self, target: str | None, drop: tuple[str, ...] = (), *, but: tuple[str, ...] = ()
     ) -> Table:
-        """Features and labels; `features` are columns known not to be the target."""
+        """Features and labels; the columns `but` are known not to be the target."""
         names = self.frame.column_names
         absent = [name for name in drop if name not in names]
         if absent:
             raise _no_column(absent[0], names, self.name)
         kept = [name for name in names if name not in drop]
-        chosen, note = _target(self.target if target is None else target, kept, features, self.name)
-        X = self.frame.select([name for name in kept if name != chosen])
-        if X.num_columns == 0:
+        chosen, note = _target(self.target if target is None else target, kept, but, self.name)
+        if kept == [chosen]:
             raise InvalidDataError(f"{self.name} has no column besides the target {chosen!r}.")
+        X = features(self.frame, [name for name in kept if name != chosen])
         y = _labels(self.frame.column(chosen), chosen, self.name)
         columns = described(X, self.dates)
         notes = (*self.notes, *note, *_doubts(columns, len(y)))
@@ -88,49 +90,59 @@ class Columns:
                     f"{self.name} has {self.frame.num_columns} columns; the model wants "
                     f"{n_features}."
                 )
-            return self.frame.select(self.frame.column_names[:n_features])
+            return features(self.frame, self.frame.column_names[:n_features])
         absent = [name for name in names if name not in self.frame.column_names]
         if absent:
             more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
             raise InvalidDataError(
                 f"{self.name} lacks the column {absent[0]!r}{more} that the model was trained on."
             )
-        return self.frame.select(names)
+        return features(self.frame, names)
 
 
 @dataclass(frozen=True)
 class SparseRows:
-    """A svmlight file: its target stands at the start of each line, its columns have no names."""
+    """A svmlight file: its target stands at the start of each line, its columns have no names.
+
+    Columns are counted from 1, as libsvm does, unless number 0 occurs or `from_zero` says so.
+    """
 
     name: str
-    X: Any  # (n, d) sparse
+    numbered: Any  # (n, d + 1) sparse, with a column for number 0
     y: NDArray[Any]
+    from_zero: bool
+
+    @property
+    def X(self) -> Any:
+        return self.numbered if self.from_zero else self.numbered[:, 1:]
 
     def labelled(
-        self, target: str | None, drop: tuple[str, ...] = (), *, features: tuple[str, ...] = ()
+        self, target: str | None, drop: tuple[str, ...] = (), *, but: tuple[str, ...] = ()
     ) -> Table:
         if target is not None or drop:
             raise InvalidDataError(
                 f"{self.name} is a svmlight file: the target stands at the start of each line and "
                 "columns have no names, so neither can be chosen."
             )
-        return Table(self.name, self.X, self.y, "label", ())
+        return Table(self.name, self.X, self.y, "label", (), from_zero=self.from_zero)
 
     def features(self, names: list[str] | None, n_features: int) -> Any:
-        if self.X.shape[1] != n_features:
+        """With columns of zeros for those that do not occur."""
+        X = self.X
+        if X.shape[1] > n_features:
             raise InvalidDataError(
-                f"{self.name} has {self.X.shape[1]} features; the model wants {n_features}."
+                f"{self.name} has {X.shape[1]} features; the model wants {n_features}."
             )
-        return self.X
+        return csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
 
 
 def _target(
-    wanted: str | None, names: list[str], features: tuple[str, ...], source: str
+    wanted: str | None, names: list[str], but: tuple[str, ...], source: str
 ) -> tuple[str, list[str]]:
     """The name of the target, and a note if it was not asked for."""
     if wanted is not None:
         return _named(wanted, names, source), []
-    free = [name for name in names if name not in features]
+    free = [name for name in names if name not in but]
     if not free:
         raise InvalidDataError(f"{source} has no column besides the features; name the target.")
     likely = [name for name in free if name.lower() in LIKELY_TARGETS]
@@ -165,6 +177,8 @@ def _labels(column: Any, name: str, source: str) -> NDArray[Any]:
         )
     if pa.types.is_string(column.type):
         return np.array(column.to_pylist())
+    if pa.types.is_boolean(column.type):
+        return np.where(column.to_numpy(), "true", "false")
     labels: NDArray[Any] = column.to_numpy()
     if labels.dtype.kind == "f":
         return _whole(labels, name, source)

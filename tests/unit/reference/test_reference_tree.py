@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgewise.reference._tree import Grower, first_of_the_best
+from edgewise.reference._tree import Grower, Node, first_of_the_best
 
 
 def thresholds_of(x):
@@ -81,7 +81,7 @@ def test_best_split_is_that_of_brute_force(
     w = dyadic(rng, 1, 9, n) if weighted else np.ones(n)
     rows = np.flatnonzero(rng.random(n) < 0.7)  # a node need not hold every value of a feature
     a, b = a[rows], b[rows]
-    split = Grower(X, w, 2, min_samples_leaf).best_split(rows, a, b)
+    split = Grower(X, w, 2, min_samples_leaf).best_split(Node(rows), a, b)
     expected = split_by_brute_force(X, rows, a, b, w, min_samples_leaf)
     if expected is None:
         assert split is None
@@ -96,7 +96,7 @@ def first_split(x, a, **kwargs):
     X = np.asarray(x, dtype=float).reshape(len(a), -1)
     rows = np.asarray(kwargs.pop("rows", np.arange(len(a))))
     grower = Grower(X, np.ones(len(a)), kwargs.pop("max_leaf_nodes", 2), 1)
-    return grower.best_split(rows, np.asarray(a, dtype=float)[rows], np.ones(len(rows)))
+    return grower.best_split(Node(rows), np.asarray(a, dtype=float)[rows], np.ones(len(rows)))
 
 
 def test_cut_is_centred_in_the_gap_of_the_node():

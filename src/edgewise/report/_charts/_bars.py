@@ -104,7 +104,7 @@ def histogram_chart(values: Array, *, title: str, of: str) -> Chart:
         for b in range(30)
     ]
     spec = {
-        "height": 160,
+        "height": 240,
         "data": {"values": rows},
         "mark": {"type": "bar", "binSpacing": 1},
         "encoding": {

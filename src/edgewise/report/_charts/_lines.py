@@ -8,6 +8,8 @@ from ..._rounds import HistoryFigure
 from .._inputs import Chart, LearningCurve, Table
 from ._spec import BLUE, CARD, HEIGHT, SOFT, Spec, colour_of, column, hint, thinned, told_apart
 
+ROUNDS = {"grid": False, "tickMinStep": 1, "tickCount": 6, "labelOverlap": True}
+
 
 def rounds_chart(
     curves: Sequence[LearningCurve], *, title: str, of: str, logarithmic: bool = False
@@ -50,7 +52,7 @@ def line_spec(
     rows: list[Spec], best: list[Spec], *, of: str, many: bool, logarithmic: bool = False
 ) -> Spec:
     scale = {"type": "log"} if logarithmic else {"zero": False}
-    x = column("round", "Q", "round", axis={"grid": False, "tickMinStep": 1})
+    x = column("round", "Q", "round", axis=ROUNDS)
     y = column("value", "Q", of, scale={**scale, "nice": True}, axis={"tickCount": 6})
     who = told_apart([str(r["name"]) for r in rows]) if many else {}
     tooltip = hint(("name", "curve"), ("round", "round"), ("value", of), value=".5")
@@ -95,6 +97,7 @@ def history_chart(figure: HistoryFigure, used: int | None) -> Chart:
     title, meaning, logarithmic = figure.words
     marked = used if used and used < len(figure.values) else None
     caption = f"{title}: {meaning}" if meaning else title
+    caption = caption[0].upper() + caption[1:]
     if figure.classes is not None:
         return _classes_over_rounds(figure, caption)
     finite = np.where(np.isfinite(figure.values), figure.values, np.nan)
@@ -113,7 +116,7 @@ def _classes_over_rounds(figure: HistoryFigure, caption: str) -> Chart:
         "data": {"values": rows},
         "mark": {"type": "tick", "thickness": 2, "color": BLUE},
         "encoding": {
-            "x": column("round", "Q", "round", axis={"grid": False, "tickMinStep": 1}),
+            "x": column("round", "Q", "round", axis=ROUNDS),
             "y": column("label", "N", figure.words.title, scale={"domain": list(counts)}),
             "tooltip": hint(("round", "round"), ("label", figure.words.title)),
         },

@@ -1,5 +1,6 @@
 """Methods beside each other."""
 
+import math
 from collections.abc import Sequence
 
 from .._inputs import Chart, MethodResult
@@ -30,13 +31,15 @@ def methods_chart(results: Sequence[MethodResult]) -> Chart:
     of_fold = hint(("method", "method"), ("fold", "fold"), ("error", "error"), error=".2%")
     tick = {"type": "tick", "color": SOFT, "opacity": 0.6, "thickness": 1.5}
     layers: list[Spec] = [
-        {"data": {"values": folds}, "mark": tick, "encoding": {"x": x, "y": y, "tooltip": of_fold}},
         {"mark": {"type": "rule", "strokeWidth": 2.5, "color": BLUE}, "encoding": ends},
         {
             "mark": {"type": "point", "size": 100, "stroke": CARD},
             "encoding": {"x": x, "y": y, "tooltip": of_method},
         },
     ]
+    if folds:
+        ticks = {"x": x, "y": y, "tooltip": of_fold}
+        layers.insert(0, {"data": {"values": folds}, "mark": tick, "encoding": ticks})
     values = [_row(r) for r in results]
     height = max(28 * len(results), min(300, 46 * len(results)))
     spec = {"height": height, "data": {"values": values}, "layer": layers}
@@ -52,18 +55,14 @@ def _row(result: MethodResult) -> Spec:
 
 def time_chart(results: Sequence[MethodResult]) -> Chart | None:
     """Error against the time of a fit, both better small; None where times are not known."""
-    values = [
-        {"method": r.method, "error": r.error, "seconds": r.fit_seconds}
-        for r in results
-        if r.fit_seconds is not None and r.fit_seconds > 0
-    ]
-    if not values:
+    timed = [r for r in results if r.fit_seconds is not None and r.fit_seconds > 0]
+    if not timed:
         return None
     seconds = column(
         "seconds",
         "Q",
         "seconds to fit",
-        scale={"type": "log"},
+        scale={"type": "log", "padding": 40},
         axis={"tickCount": 5, "format": "~r", "grid": False},
     )
     error = column("error", "Q", scale={"zero": False, "padding": 20}, axis=PERCENT)
@@ -74,15 +73,42 @@ def time_chart(results: Sequence[MethodResult]) -> Chart | None:
         error=".2%",
         seconds=".3",
     )
-    label = {"type": "text", "align": "center", "dy": -11, "fontSize": 11.5, "color": SOFT}
+    values = _placed(timed)
+    sides = {row["side"] for row in values}  # a layer without rows has no place on the axes
+    labels = [_labels(side, dy) for side, dy in (("above", -11), ("below", 13)) if side in sides]
+    points = {"mark": {"type": "point", "size": 80}, "encoding": {"tooltip": tooltip}}
     spec = {
         "height": 300,
         "data": {"values": values},
-        "encoding": {"x": {**seconds, "scale": {"type": "log", "padding": 40}}, "y": error},
-        "layer": [
-            {"mark": {"type": "point", "size": 80}, "encoding": {"tooltip": tooltip}},
-            {"mark": label, "encoding": {"text": column("method", "N")}},
-        ],
+        "encoding": {"x": seconds, "y": error},
+        "layer": [points, *labels],
     }
     words = "Scatter plot: error of each method against the time of a fit."
     return Chart(spec, words, "Error and time")
+
+
+def _labels(side: str, dy: int) -> Spec:
+    mark = {"type": "text", "align": "center", "dy": dy, "fontSize": 11.5, "color": SOFT}
+    return {
+        "transform": [{"filter": {"field": "side", "equal": side}}],
+        "mark": mark,
+        "encoding": {"text": column("method", "N")},
+    }
+
+
+def _placed(timed: Sequence[MethodResult]) -> list[Spec]:
+    """Points with a name above or below, or none where it would cover another; see the tooltip."""
+    places = [(math.log10(r.fit_seconds or 1.0), r.error) for r in timed]
+    width, height = (max(1e-9, max(of) - min(of)) for of in zip(*places, strict=True))
+    taken: list[tuple[float, float]] = []  # middles of names, in shares of the chart
+    rows = []
+    for r, (x, y) in zip(timed, places, strict=True):
+        row = {"method": r.method, "error": r.error, "seconds": r.fit_seconds, "side": "none"}
+        for side, shift in (("above", 0.04), ("below", -0.05)):
+            spot = (x / width, y / height + shift)
+            if all(abs(spot[0] - a) > 0.28 or abs(spot[1] - b) > 0.05 for a, b in taken):
+                taken.append(spot)
+                row["side"] = side
+                break
+        rows.append(row)
+    return rows

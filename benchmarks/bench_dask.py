@@ -1,0 +1,162 @@
+"""Fits on Dask: beside the local fit, and what the trips cost.
+
+overhead  Covertype, 100 rounds of AOSO on 2 local worker processes with one thread each, beside the
+          local fit on two threads; wanted: at most 2.5 times its time. The time is broken down into
+          preparing (classes, cuts, binning), work of the blocks, waiting beyond that (Dask's
+          messages and transfer; the first wait, for the binning, belongs to preparing too), and
+          the rest, which is the driver's: facts, and choosing splits.
+workers   the same fit on 1, 2, 4 and 8 worker processes, as far as this machine's cores carry them
+memory    by how much the largest worker process grows while that fit goes on, beside its share of
+          bins and state
+"""
+
+import time
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+import numpy as np
+
+from . import report
+from .datasets import Split, load
+
+NAME = "dask"
+TARGET = 2.5
+QUICK = {"rounds": 3, "workers": [1, 2], "max_rows": 5000, "repeats": 1}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4, 8])
+    parser.add_argument("--leaves", type=int, default=None, help="of a tree; default: AOSO's own")
+
+
+def run(args: Namespace) -> None:
+    from edgewise import AOSOLogitBoostClassifier
+
+    name = (args.data_sets or ["covertype"])[0]
+    data = load(name, max_rows=args.max_rows)
+    params: dict[str, Any] = {"n_estimators": args.rounds, **args.param}
+    if args.leaves:
+        params["max_leaf_nodes"] = args.leaves
+    estimator = AOSOLogitBoostClassifier(**params)
+    local = [_local_seconds(estimator, data) for _ in range(args.repeats)]
+    base = float(np.median(local))
+    n = len(data.y_train)
+    print(f"  {name}, {n} rows, {args.rounds} rounds; local, two threads: {base:.2f} s")
+    rows = []
+    for n_workers in args.workers:
+        costs = _remote(estimator, data, n_workers, args.repeats)
+        costs |= {"workers": n_workers, "ratio": costs["seconds"] / base}
+        rows.append(costs)
+        print("  " + _line(costs), flush=True)
+    report.save(NAME, vars(args), {"local": base, "remote": rows}, quick=args.quick)
+
+
+def _local_seconds(estimator: Any, data: Split) -> float:
+    from sklearn.base import clone
+
+    begin = time.perf_counter()
+    clone(estimator).set_params(n_jobs=2).fit(data.X_train, data.y_train)
+    return time.perf_counter() - begin
+
+
+def _remote(estimator: Any, data: Split, n_workers: int, repeats: int) -> dict[str, Any]:
+    """The median fit on so many worker processes; the model must be the local one's."""
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            silence_logs=50,
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        fits = [_fit(estimator, data, client, n_workers) for _ in range(repeats)]
+    return sorted(fits, key=lambda costs: float(costs["seconds"]))[repeats // 2]
+
+
+def _fit(estimator: Any, data: Split, client: Any, n_workers: int) -> dict[str, Any]:
+    import dask.array as da
+    from distributed import wait
+    from sklearn.base import clone
+
+    from edgewise.distributed import settings
+
+    rows = -(-len(data.y_train) // n_workers)
+    X = da.from_array(data.X_train, chunks=(rows, -1)).persist()
+    y = da.from_array(data.y_train, chunks=rows).persist()
+    wait([X, y])
+    before = client.run(_watch_memory)
+    statistics: dict[str, float] = {}
+    begin = time.perf_counter()
+    with settings(statistics=statistics):
+        fitted = clone(estimator).fit(X, y)
+    seconds = time.perf_counter() - begin
+    peak = client.run(_memory_peak)
+    grown = max(peak[worker] - before[worker] for worker in before)
+    loop = float(fitted.history_["seconds"][-1])
+    return {
+        "seconds": seconds,
+        # The first trip waits for the binning, before the loop begins.
+        "preparing": seconds - loop,
+        "working": statistics["working"],
+        "messages": statistics["seconds"] - statistics["working"],
+        "driving": seconds - statistics["seconds"],
+        "trips": statistics["trips"],
+        "megabytes": statistics["bytes"] / 1e6,
+        "worker_megabytes_before": max(before.values()) / 1e6,
+        "worker_megabytes_grown": grown / 1e6,
+        "share_megabytes": _state_bytes(estimator, data) / n_workers / 1e6,
+    }
+
+
+def _state_bytes(estimator: Any, data: Split) -> float:
+    """Of all rows: bins, and what a fit of AOSO keeps beside them (see docs/scale.md)."""
+    from edgewise import _core
+
+    bins = _core.BinnedData(data.X_train, None, estimator.max_bins, 1, []).n_bytes
+    K = len(np.unique(data.y_train))
+    return float(bins + len(data.y_train) * (8 * K + 12 + 4 * -(-K // 8) * 8 + 12))
+
+
+def _watch_memory() -> int:
+    """On a worker: watches its memory from now on; what it has now."""
+    import threading
+
+    import psutil
+
+    import edgewise
+
+    process = psutil.Process()
+    over = threading.Event()
+    edgewise.peak = [process.memory_info().rss]  # type: ignore[attr-defined]
+    edgewise.over = over  # type: ignore[attr-defined]
+
+    def watch() -> None:
+        while not over.wait(0.01):
+            edgewise.peak.append(process.memory_info().rss)  # type: ignore[attr-defined]
+
+    threading.Thread(target=watch, daemon=True).start()
+    return int(edgewise.peak[0])  # type: ignore[attr-defined]
+
+
+def _memory_peak() -> int:
+    import edgewise
+
+    edgewise.over.set()  # type: ignore[attr-defined]
+    return int(max(edgewise.peak))  # type: ignore[attr-defined]
+
+
+def _line(costs: dict[str, Any]) -> str:
+    parts = ", ".join(
+        f"{name} {costs[name]:.2f}" for name in ("preparing", "working", "messages", "driving")
+    )
+    return (
+        f"{costs['workers']} workers: {costs['seconds']:.2f} s = {costs['ratio']:.2f} x local "
+        f"({parts} s); {costs['trips']:.0f} trips, {costs['megabytes']:.1f} MB; a worker of "
+        f"{costs['worker_megabytes_before']:.0f} MB grew by {costs['worker_megabytes_grown']:.0f} "
+        f"MB, its share of bins and state being {costs['share_megabytes']:.0f} MB"
+    )

@@ -1,0 +1,58 @@
+#include "block_hamming_tree.hpp"
+
+#include <algorithm>
+
+namespace edgewise {
+
+HammingTreeBlock::HammingTreeBlock(const BinnedData& data) : data_(data) {}
+
+std::vector<Lane> HammingTreeBlock::begin(const double* signed_weights, int n_classes,
+                                          EdgeScale scale, const Team& team) {
+  lanes_ = std::make_unique<EdgeRows>(signed_weights, data_.n_rows, n_classes, scale, team);
+  rows_.plant(lanes_->rows);
+  std::vector<Lane> histogram(data_.n_places() * lanes_->lanes());
+  fill(rows_.of(0), histogram.data(), team);
+  return histogram;
+}
+
+std::vector<Lane> HammingTreeBlock::expand(const std::vector<Expansion>& expansions,
+                                           const Team& team) {
+  const std::size_t size = data_.n_places() * lanes_->lanes();
+  const std::size_t first = rows_.n_nodes();
+  std::vector<Lane> histograms(expansions.size() * size);
+  rows_.make_room(expansions.size());
+  team.each(expansions.size(), [&](std::size_t i, int slot) {
+    const std::size_t left = first + 2 * i;
+    rows_.part(data_, expansions[i], left, team.alone(slot));
+    fill(rows_.of(left + (expansions[i].build == Build::right)), &histograms[i * size],
+         team.alone(slot));
+  });
+  return histograms;
+}
+
+void HammingTreeBlock::fill(std::span<const Row> rows, Lane* out, const Team& team) const {
+  using Evaluator = LaneEvaluator<EdgeRows>;
+  const GrowLimits no_limits;
+  Evaluator evaluator(data_, no_limits, *lanes_, team);
+  Evaluator::Node node;
+  node.end = rows.size();
+  evaluator.root(node, rows.data(), team);
+  std::copy(node.state.histogram.begin(), node.state.histogram.end(), out);
+}
+
+void HammingHistograms::search(std::size_t, Twig<State>& node, const Team& team) const {
+  using Evaluator = LaneEvaluator<EdgeScore>;
+  Evaluator evaluator(data_, limits_, score_, team);
+  Evaluator::Node leaf;
+  State& s = node.state;
+  leaf.state.total.assign(score_.lanes(), 0);
+  for (std::size_t p = 0; p < data_.offset[1] * score_.lanes(); ++p)
+    leaf.state.total[p % score_.lanes()] += s.histogram[p];
+  leaf.state.histogram = std::move(s.histogram);
+  leaf.state.active = std::move(s.active);
+  evaluator.search(leaf, nullptr, team, 0);
+  node.split = leaf.split;
+  s = {std::move(leaf.state.histogram), std::move(leaf.state.active)};
+}
+
+}  // namespace edgewise

@@ -1,0 +1,162 @@
+#include "blocks.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "routing.hpp"
+
+namespace edgewise {
+
+void Expansion::append_to(std::vector<std::int64_t>& numbers) const {
+  numbers.insert(numbers.end(), {tree, node, split.feature, split.bin, split.missing_left,
+                                 split.categorical, static_cast<int>(build)});
+  std::int64_t words[4] = {};
+  split.left.each([&](int bin) {
+    auto& word = words[bin / 64];
+    word = std::bit_cast<std::int64_t>(std::bit_cast<std::uint64_t>(word) |
+                                       (std::uint64_t{1} << (bin % 64)));
+  });
+  numbers.insert(numbers.end(), words, words + 4);
+}
+
+std::vector<Expansion> Expansion::from(std::span<const std::int64_t> numbers) {
+  std::vector<Expansion> expansions;
+  for (std::size_t i = 0; i + kWidth <= numbers.size(); i += kWidth) {
+    const std::int64_t* n = &numbers[i];
+    Expansion e;
+    e.tree = static_cast<int>(n[0]), e.node = static_cast<int>(n[1]);
+    e.split.feature = static_cast<int>(n[2]), e.split.bin = static_cast<int>(n[3]);
+    e.split.missing_left = n[4] != 0, e.split.categorical = n[5] != 0;
+    e.build = static_cast<Build>(n[6]);
+    for (int bin = 0; bin < 256; ++bin)
+      if ((std::bit_cast<std::uint64_t>(n[7 + bin / 64]) >> (bin % 64)) & 1)
+        e.split.left.insert(bin);
+    expansions.push_back(e);
+  }
+  return expansions;
+}
+
+void Histograms::put(std::size_t node, const std::vector<CountedBin>& bins) {
+  for (std::size_t b = 0; b < bins.size(); ++b) {
+    sums[node * bins.size() + b] = bins[b].gh();
+    counts[node * bins.size() + b] = static_cast<std::int32_t>(bins[b].n());
+  }
+}
+
+std::vector<CountedBin> bins_of(std::span<const Packed> sums,
+                                std::span<const std::int32_t> counts) {
+  std::vector<CountedBin> bins(sums.size());
+  for (std::size_t b = 0; b < bins.size(); ++b) bins[b].sum = Long2{sums[b], counts[b]};
+  return bins;
+}
+
+std::vector<int> all_columns(const BinnedData& data) {
+  std::vector<int> columns(static_cast<std::size_t>(data.n_features));
+  std::iota(columns.begin(), columns.end(), 0);
+  return columns;
+}
+
+CountedBin total_of(const BinnedData& data, const std::vector<CountedBin>& bins) {
+  CountedBin total;
+  for (std::size_t b = 0; b < data.offset[1]; ++b) total += bins[b];
+  return total;
+}
+
+void RowRanges::plant(std::vector<Row> rows) {
+  rows_ = std::move(rows);
+  scratch_.resize(rows_.size());
+  ranges_.assign(1, {0, rows_.size()});
+}
+
+void RowRanges::make_room(std::size_t n_expansions) {
+  ranges_.resize(ranges_.size() + 2 * n_expansions);
+}
+
+Partition RowRanges::part(const BinnedData& data, const Expansion& expansion,
+                          std::size_t left_child, const Team& team) {
+  const Range range = ranges_[static_cast<std::size_t>(expansion.node)];
+  const Partition p = partition_rows(data, expansion.split, rows_.data() + range.begin,
+                                     range.end - range.begin, scratch_.data() + range.begin, team);
+  ranges_[left_child] = {range.begin, range.begin + p.n_left};
+  ranges_[left_child + 1] = {range.begin + p.n_left, range.end};
+  return p;
+}
+
+namespace {
+
+// The place of a value among sorted ones.
+std::size_t place_of(const std::vector<double>& sorted, double value) {
+  const auto at = std::lower_bound(sorted.begin(), sorted.end(), value);
+  if (at == sorted.end() || *at != value)
+    throw std::invalid_argument(
+        "the trees split at values that are no cut points of these rows: they were grown on other "
+        "data");
+  return static_cast<std::size_t>(at - sorted.begin());
+}
+
+}  // namespace
+
+std::vector<Tree> binned_trees(const Cuts& cuts, const ForestArrays& a) {
+  std::vector<Tree> trees;
+  std::size_t set = 0;
+  for (std::size_t t = 0; t + 1 < a.node_start.size(); ++t) {
+    Tree tree;
+    const auto first = static_cast<std::size_t>(a.node_start[t]);
+    const auto last = static_cast<std::size_t>(a.node_start[t + 1]);
+    auto take = [&](auto& to, auto from, std::size_t begin, std::size_t end) {
+      to.assign(from.begin() + static_cast<std::ptrdiff_t>(begin),
+                from.begin() + static_cast<std::ptrdiff_t>(end));
+    };
+    take(tree.feature, a.feature, first, last);
+    take(tree.left, a.left, first, last);
+    take(tree.threshold, a.threshold, first, last);
+    take(tree.missing_left, a.missing_left, first, last);
+    tree.bin.resize(last - first);
+    for (std::size_t i = 0; i < last - first; ++i) {
+      if (tree.feature[i] < 0) continue;
+      const auto& values = cuts.of_feature[static_cast<std::size_t>(tree.feature[i])];
+      if (std::isnan(tree.threshold[i])) {
+        CategorySet categories;
+        for (auto v = a.set_start[set]; v < a.set_start[set + 1]; ++v)
+          categories.bins.insert(
+              static_cast<int>(place_of(values, a.set_values[static_cast<std::size_t>(v)])));
+        tree.sets.push_back(std::move(categories));
+        ++set;
+      } else {
+        tree.bin[i] = static_cast<Code>(
+            std::isinf(tree.threshold[i]) ? values.size() : place_of(values, tree.threshold[i]));
+      }
+    }
+    tree.width = a.width[t];
+    take(tree.classes, a.classes, static_cast<std::size_t>(a.value_start[t]),
+         static_cast<std::size_t>(a.value_start[t + 1]));
+    take(tree.values, a.values, static_cast<std::size_t>(a.value_start[t]),
+         static_cast<std::size_t>(a.value_start[t + 1]));
+    trees.push_back(std::move(tree));
+  }
+  return trees;
+}
+
+std::size_t n_leaves(const Tree& tree) {
+  return static_cast<std::size_t>(std::count(tree.feature.begin(), tree.feature.end(), -1));
+}
+
+void route_all(const BinnedData& data, Tree& tree, const Team& team) {
+  constexpr std::size_t kGrain = 1 << 13;
+  tree.leaf_of_row.resize(data.n_rows);
+  const bool masks = fits_masks(tree);
+  std::vector<Row> rows(masks ? 0 : data.n_rows);
+  std::iota(rows.begin(), rows.end(), Row{0});
+  team.range(data.n_rows, kGrain, [&](std::size_t begin, std::size_t end, int) {
+    if (masks) {
+      route_range(data, tree, begin, end);
+    } else {
+      route_rows(data, tree, rows.data() + begin, end - begin);
+    }
+  });
+}
+
+}  // namespace edgewise

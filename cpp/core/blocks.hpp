@@ -1,0 +1,84 @@
+// Rows in blocks: what travels between those who hold the rows of a part of the data and the one
+// who grows the tree. Everything that is added up is an integer, so that the sum over blocks does
+// not depend on how the rows were dealt out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "binned.hpp"
+#include "forest.hpp"
+#include "histogram.hpp"
+#include "partition.hpp"
+#include "threads.hpp"
+#include "types.hpp"
+
+namespace edgewise {
+
+enum class Build : int { none = -1, left = 0, right = 1, both = 2 };
+
+// The request to part a node. Its children have the next two numbers of its tree, left first.
+struct Expansion {
+  int tree = 0, node = 0;
+  Split split;
+  Build build = Build::none;  // whose statistics are wanted
+
+  // As numbers: kWidth each.
+  static constexpr std::size_t kWidth = 11;
+  void append_to(std::vector<std::int64_t>& numbers) const;
+  static std::vector<Expansion> from(std::span<const std::int64_t> numbers);
+};
+
+// Histograms of several nodes, (n_nodes, n_places): packed statistics and numbers of rows.
+struct Histograms {
+  std::vector<Packed> sums;
+  std::vector<std::int32_t> counts;
+
+  Histograms(std::size_t n_nodes, std::size_t n_places)
+      : sums(n_nodes * n_places), counts(n_nodes * n_places) {}
+  void put(std::size_t node, const std::vector<CountedBin>& bins);
+};
+
+// The histogram of one node, put together again.
+std::vector<CountedBin> bins_of(std::span<const Packed> sums, std::span<const std::int32_t> counts);
+
+// The numbers of all columns.
+std::vector<int> all_columns(const BinnedData& data);
+
+// Sum over all places of a feature: every row is in one of them.
+CountedBin total_of(const BinnedData& data, const std::vector<CountedBin>& bins);
+
+// The rows of a block in the nodes of one tree.
+class RowRanges {
+ public:
+  struct Range {
+    std::size_t begin, end;
+  };
+
+  void plant(std::vector<Row> rows);
+  void make_room(std::size_t n_expansions);  // before several threads part nodes
+  Partition part(const BinnedData& data, const Expansion& expansion, std::size_t left_child,
+                 const Team& team);
+
+  std::size_t n_nodes() const { return ranges_.size(); }
+  std::span<const Row> of(std::size_t node) const {
+    return {rows_.data() + ranges_[node].begin, ranges_[node].end - ranges_[node].begin};
+  }
+  Range range(std::size_t node) const { return ranges_[node]; }
+
+ private:
+  std::vector<Row> rows_, scratch_;
+  std::vector<Range> ranges_;  // by node
+};
+
+// The trees of a stored model on the bins of a block; thresholds must be cuts of the block.
+std::vector<Tree> binned_trees(const Cuts& cuts, const ForestArrays& forest);
+
+std::size_t n_leaves(const Tree& tree);
+
+// Finds the leaves of all rows; sets tree.leaf_of_row.
+void route_all(const BinnedData& data, Tree& tree, const Team& team);
+
+}  // namespace edgewise

@@ -1,0 +1,62 @@
+"""What a fit needs of an engine that runs functions on parts of the data: five calls.
+
+A handle stands for a part, wherever it is. Functions are plain and importable, arguments and
+answers can be pickled, and every answer adds up, so that it does not matter who adds what when.
+``LocalBackend`` is the reference: the same fit in one process, on threads.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from typing import Any, Protocol
+
+
+class Backend(Protocol):
+    """Runs functions on parts of the data."""
+
+    def map(self, function: Callable[..., Any], parts: Sequence[Any], *args: Any) -> list[Any]:
+        """Handles of function(part, *args) for every part; they are kept until cancelled."""
+
+    def sum(
+        self,
+        function: Callable[..., Any],
+        parts: Sequence[Any],
+        *args: Any,
+        add: Callable[[Any, Any], Any],
+    ) -> Any:
+        """function(part, *args) of all parts, added up (as a tree) and brought here."""
+
+    def cancel(self, handles: Sequence[Any]) -> None:
+        """The parts behind the handles are not needed any more."""
+
+    def close(self) -> None:
+        """The fit is over."""
+
+    @property
+    def n_workers(self) -> int: ...
+
+
+class LocalBackend:
+    """Threads of this process; a handle is the part itself."""
+
+    def __init__(self, n_threads: int = 1) -> None:
+        self._pool = ThreadPoolExecutor(n_threads)
+        self.n_workers = n_threads
+
+    def map(self, function: Callable[..., Any], parts: Sequence[Any], *args: Any) -> list[Any]:
+        return list(self._pool.map(lambda part: function(part, *args), parts))
+
+    def sum(
+        self,
+        function: Callable[..., Any],
+        parts: Sequence[Any],
+        *args: Any,
+        add: Callable[[Any, Any], Any],
+    ) -> Any:
+        return reduce(add, self.map(function, parts, *args))
+
+    def cancel(self, handles: Sequence[Any]) -> None:
+        """Nothing to do: parts live as long as their handles."""
+
+    def close(self) -> None:
+        self._pool.shutdown()

@@ -1,0 +1,179 @@
+"""A block: the rows of one part of the data, where they are.
+
+What a block holds for good are bins, labels and weights: a function of the raw data and the cuts.
+While a fit goes on it has a state beside them, which is a function of the block and the model so
+far: it does not travel and need not be kept safe. A question carries the log of the current round;
+a block whose state is behind, or missing (it was recomputed on another machine), says so,
+and is asked again with the model to replay. So nothing is tied to a machine, and a machine that is
+lost costs the work of its blocks and nothing else.
+"""
+
+import pickle
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+
+Array = NDArray[Any]
+Step = tuple[Any, ...]  # the name of a method of the state, and its arguments
+
+
+@dataclass
+class Answer:
+    """What blocks answer: numbers that add up, and numbers of which the largest counts."""
+
+    sums: list[Array] = field(default_factory=list)
+    peaks: list[Array] = field(default_factory=list)
+    stale: int = 0  # blocks that need the model
+    seconds: float = 0.0  # of work, the longest of those who work side by side
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(a.nbytes for a in (*self.sums, *self.peaks))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # In one piece: a message of many small pieces costs more than a copy.
+        parts = self.sums, self.peaks, self.stale, self.seconds
+        return _unpacked, (pickle.dumps(parts, protocol=4),)
+
+
+def _unpacked(parts: bytes) -> Answer:
+    return Answer(*pickle.loads(parts))
+
+
+def add_answers(a: Answer, b: Answer) -> Answer:
+    """The answer of both."""
+    stale = a.stale + b.stale
+    if stale:  # all are asked again
+        return Answer(stale=stale)
+    return Answer(
+        [x + y for x, y in zip(a.sums, b.sums, strict=True)],
+        [np.maximum(x, y) for x, y in zip(a.peaks, b.peaks, strict=True)],
+        seconds=max(a.seconds, b.seconds),
+    )
+
+
+class Setting(NamedTuple):
+    """What stays the same for all blocks and rounds of a fit."""
+
+    fit: str  # its name: blocks serve one fit at a time
+    kind: type["State"]
+    options: dict[str, Any]  # of the state
+
+
+class Question(NamedTuple):
+    """What a block is asked: the log of a round so far, whose last step is to be answered.
+
+    Of the log the first `n_known` steps are left out, and the model of the rounds before is None,
+    where blocks are expected to have them.
+    """
+
+    setting: Setting
+    m: int  # the round
+    n_known: int
+    log: list[Step]
+    model: dict[str, Array] | None
+
+
+class State:
+    """A fit's state on one block. Steps are methods; each answers something that adds up."""
+
+    def __init__(self, block: "Block", setting: Setting) -> None:
+        self.block = block
+        self.fit = setting.fit
+        self.m = 0
+        self.n_applied = 0
+        self.added = False  # whether the trees of round m are in
+        self.answer = Answer()
+        self._cover_unit: float = setting.options["cover_unit"]
+
+    def covers(self, trees: list[_core.Tree]) -> Array:
+        """Sums of the weights of the rows in each leaf of trees that have routed the rows."""
+        return _core.cover_sums(trees, self.block.weights, self._cover_unit)
+
+    def replay(self, trees: list[_core.Tree], round_start: Array) -> None:
+        """Brings a new state to where a model left it."""
+        raise NotImplementedError
+
+    def follow(self, question: Question) -> Answer:
+        """Applies the steps of the log that are new."""
+        if self.m + 1 == question.m and self.added:
+            self.m, self.n_applied, self.added = question.m, 0, False
+        for name, *args in question.log[self.n_applied - question.n_known :]:
+            self.answer = getattr(self, name)(*args)
+            self.n_applied += 1
+        return self.answer
+
+
+class Block:
+    """Bins, labels and weights of some rows."""
+
+    def __init__(
+        self,
+        cuts: _core.Cuts,
+        data: _core.BinnedData,
+        labels: Array,
+        weights: Array | None,
+    ) -> None:
+        self.cuts = cuts
+        self.data = data
+        self.labels = labels
+        self.weights = weights
+        self._state: State | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def n_bytes(self) -> int:
+        weights = 0 if self.weights is None else self.weights.nbytes
+        return self.data.n_bytes + self.labels.nbytes + weights
+
+    def __sizeof__(self) -> int:
+        return self.n_bytes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        columns = _core.columns_of(self.data)
+        return _rebuilt, (self.cuts, columns, self.labels, self.weights)
+
+    def ask(self, question: Question) -> Answer:
+        with self._lock:
+            state = self._state_for(question)
+            if state is None:
+                return Answer(stale=1)
+            begin = time.perf_counter()
+            try:
+                return replace(state.follow(question), seconds=time.perf_counter() - begin)
+            except BaseException:
+                self._state = None  # half a step may have been done
+                raise
+
+    def _state_for(self, question: Question) -> State | None:
+        state = self._state
+        if state is not None and state.fit == question.setting.fit:
+            applied = state.n_applied - question.n_known
+            here = state.m == question.m and 0 <= applied <= len(question.log)
+            next_round = state.m + 1 == question.m and state.added and question.n_known == 0
+            if here or next_round:
+                return state
+        if question.n_known > 0 or (question.m > 0 and question.model is None):
+            return None
+        state = question.setting.kind(self, question.setting)
+        if question.model is not None:
+            trees = _core.trees_on_bins(self.cuts, question.model)
+            state.replay(trees, question.model["round_start"])
+        state.m = question.m
+        self._state = state
+        return state
+
+
+def _rebuilt(cuts: _core.Cuts, columns: Array, labels: Array, weights: Array | None) -> Block:
+    return Block(cuts, _core.binned_from_columns(columns, cuts, 1), labels, weights)
+
+
+def ask(block: Block, question: Question) -> Answer:
+    """The task of a block."""
+    return block.ask(question)

@@ -1,0 +1,172 @@
+"""Facts about all rows that no block knows alone: classes, weights, cut points.
+
+One pass over the raw data finds them (two if rows have weights); another one bins the rows, after
+which the raw data is not needed any more. Empty blocks, and blocks that lack a class, are harmless:
+every fact is a sum, a maximum or a set.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core, _input
+from .._errors import InvalidDataError
+from ._block import Block
+from ._exact import exact_sum
+
+Array = NDArray[Any]
+LIGHTEST = 2.0**-23  # of the heaviest: lighter rows are dropped, as in a local fit
+
+
+class Raw(NamedTuple):
+    """One part of the user's data, as it came."""
+
+    X: Any
+    y: Any
+    weights: Any
+
+
+def _matrix(X: Any) -> Array:
+    """Numbers in a type the core reads."""
+    if hasattr(X, "to_numpy") and hasattr(X, "columns"):  # a data frame
+        return np.ascontiguousarray(X.to_numpy(dtype=np.float64, na_value=np.nan))
+    array = np.asarray(X)
+    if array.dtype.kind not in "fiub":
+        raise InvalidDataError(
+            f"X must hold numbers only on Dask; encode text. Got blocks of {array.dtype}."
+        )
+    return _input.readable(array)
+
+
+def _labels(y: Any) -> Array:
+    vector = np.asarray(y)
+    if vector.ndim == 2 and vector.shape[1] == 1:
+        vector = vector[:, 0]
+    if vector.ndim != 1:
+        raise InvalidDataError(
+            "y must be a vector of labels on Dask; an indicator matrix can be learned from "
+            f"locally only. Got blocks of {vector.ndim} dimensions."
+        )
+    return _input.labels(vector, "y") if len(vector) else vector
+
+
+def _weights(weights: Any) -> NDArray[np.float64]:
+    w = np.asarray(weights, dtype=np.float64)
+    if w.ndim != 1 or not np.all(np.isfinite(w)) or np.any(w < 0):
+        raise InvalidDataError(
+            "sample_weight must be a vector of finite numbers that are not negative. Got a block "
+            f"of shape {w.shape}" + (f" with {w.min():g}." if w.ndim == 1 and len(w) else ".")
+        )
+    return w
+
+
+@dataclass
+class Look:
+    """What a first look at a part tells; two looks add up."""
+
+    n_features: int
+    labels: Array  # distinct, ascending
+    counts: Array  # rows of each
+    heaviest: Array  # largest weight of each, 1 where there are none
+    summary: _core.Summary | None
+
+
+def first_look(raw: Raw, summarise: bool) -> Look:
+    X, y = _matrix(raw.X), _labels(raw.y)
+    if X.ndim != 2 or len(X) != len(y):
+        raise InvalidDataError(
+            "X must have two dimensions, and X and y one row each per example, block by block. "
+            f"Got blocks of shape {X.shape} and {y.shape}."
+        )
+    w = np.ones(len(y)) if raw.weights is None else _weights(raw.weights)
+    if len(w) != len(y):
+        raise InvalidDataError(
+            "sample_weight must have one number per row, block by block. Got blocks of "
+            f"{len(w)} weights and {len(y)} rows."
+        )
+    labels, place = _input.distinct_labels(y)
+    heaviest = np.zeros(len(labels))
+    np.maximum.at(heaviest, place, w)
+    counts = np.bincount(place, minlength=len(labels))
+    summary = _core.Summary(X, None, 1.0, 1) if summarise else None
+    return Look(X.shape[1], labels, counts, heaviest, summary)
+
+
+def add_looks(a: Look, b: Look) -> Look:
+    if a.n_features != b.n_features:
+        raise InvalidDataError(
+            f"All blocks of X must have the same columns. Got {a.n_features} and {b.n_features}."
+        )
+    if len(a.labels) == 0 or len(b.labels) == 0:  # the type of an empty block's labels says nothing
+        full = a if len(b.labels) == 0 else b
+        labels, counts, heaviest = full.labels, full.counts, full.heaviest
+    else:
+        labels, place = _input.distinct_labels(np.concatenate([a.labels, b.labels]))
+        counts = np.zeros(len(labels), dtype=np.int64)
+        heaviest = np.zeros(len(labels))
+        np.add.at(counts, place, np.concatenate([a.counts, b.counts]))
+        np.maximum.at(heaviest, place, np.concatenate([a.heaviest, b.heaviest]))
+    summary = None
+    if a.summary is not None and b.summary is not None:
+        summary = a.summary.merged(b.summary)
+    return Look(a.n_features, labels, counts, heaviest, summary)
+
+
+class Recipe(NamedTuple):
+    """How a part of the raw data becomes rows: codes of labels, and weights, if there are any."""
+
+    classes: Array
+    labels: Array  # all that occur, those of rows without weight too
+    factors: NDArray[np.float64] | None  # class weights of the labels, or None: no weights at all
+    shift: int  # weights are multiplied by 2^shift: the largest is in [1/2, 1)
+    largest: float  # weight, then
+
+    def rows(self, raw: Raw) -> tuple[Array, Array, NDArray[np.float64] | None]:
+        """X, codes and weights of the rows of positive weight."""
+        X, y = _matrix(raw.X), _labels(raw.y)
+        if self.factors is None:
+            return X, _input.encode(self.classes, y, "y"), None
+        w = np.ones(len(y)) if raw.weights is None else _weights(raw.weights)
+        w = np.ldexp(w * self.factors[np.searchsorted(self.labels, y)], self.shift)
+        present = w > 0
+        return X[present], _input.encode(self.classes, y[present], "y"), w[present]
+
+
+@dataclass
+class Weighed:
+    """What the second look tells, if rows have weights."""
+
+    n_rows: int  # that are not too light
+    class_sums: list[int]  # exact sums of weights, of the light ones too
+    weight_sum: int  # the same, of those that are not too light
+    summary: _core.Summary
+
+
+def second_look(raw: Raw, recipe: Recipe, weighted_cuts: bool) -> Weighed:
+    X, codes, w = recipe.rows(raw)
+    assert w is not None
+    class_sums = [exact_sum(w[codes == k]) for k in range(len(recipe.classes))]
+    heavy = w >= recipe.largest * LIGHTEST
+    w = np.ascontiguousarray(w[heavy])
+    summary = _core.Summary(X[heavy], w if weighted_cuts else None, recipe.largest, 1)
+    return Weighed(len(w), class_sums, exact_sum(w), summary)
+
+
+def add_weighed(a: Weighed, b: Weighed) -> Weighed:
+    return Weighed(
+        a.n_rows + b.n_rows,
+        [x + y for x, y in zip(a.class_sums, b.class_sums, strict=True)],
+        a.weight_sum + b.weight_sum,
+        a.summary.merged(b.summary),
+    )
+
+
+def bin_part(raw: Raw, recipe: Recipe, cuts: _core.Cuts) -> Block:
+    """A part of the raw data as a block."""
+    X, codes, w = recipe.rows(raw)
+    if w is not None:
+        heavy = w >= recipe.largest * LIGHTEST
+        X, codes, w = X[heavy], codes[heavy], np.ascontiguousarray(w[heavy])
+    return Block(cuts, _core.bin_rows(X, cuts, 1), codes, w)

@@ -1,0 +1,203 @@
+"""Newton boosting of any loss with first and second derivatives by the scores.
+
+Friedman (2001), with the second-order trees of Friedman, Hastie and Tibshirani (2000) in Li's
+robust form (2010): in a round, with the gradient g_ik and the Hessian's diagonal h_ik of the loss,
+for every class k
+
+    {R_jk}  = J-leaf tree to g_ik                       (split gain (sum g)^2 / sum h)
+    beta_jk = - sum_{R_j} g_ik / sum_{R_j} h_ik
+    F_ik   += nu beta_jk.
+
+With the log loss it is LogitBoost, whose steps have a further factor (K - 1) / K: the diagonal
+knows nothing of how the K scores act together. Losses: :mod:`edgewise.losses`, or your own.
+
+Deviations: |beta| is clipped as in MART; scores start at the centred log priors, as for the log
+loss, unless ``init="zero"``.
+"""
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from . import _params as p
+from ._errors import InvalidDataError, InvalidParameterError
+from ._grower import NOTHING_LEFT, Growing, Tree
+from ._input import Rows, Weights
+from ._logistic import BaseBooster
+from ._model import Model, Scores
+from ._sparse import Matrix
+from .losses import LogLoss, Loss
+
+
+class LossEngine(Growing):
+    """The state: scores of the training rows, and the derivatives of the loss from them."""
+
+    def __init__(self, rows: Rows, start: Scores, loss: Any, **growing: Any) -> None:
+        super().__init__(rows, **growing)
+        self.targets = (rows.codes[:, np.newaxis] == np.arange(len(start))).astype(np.float64)
+        self.scores = np.tile(start, (len(rows.codes), 1))  # (n, n_classes)
+        self._weights = rows.weights
+        self._shares = rows.shares()
+        self._loss = loss
+
+    def trees(self, shrinkage: float) -> list[Tree]:
+        """One tree per class, from the same scores."""
+        downhill = -self._weighted("gradient")
+        curvature = self._weighted("hessian")
+        if np.any(curvature < 0):
+            raise InvalidParameterError(
+                f"The hessian of the loss must not be negative. Got {curvature.min():g}; "
+                "edgewise.losses.check_loss says more."
+            )
+        return self._grown(
+            lambda limits: _core.grow_derivative_trees(
+                self._data, downhill, curvature, limits, shrinkage, self.n_threads
+            )
+        )
+
+    def _weighted(self, name: str) -> Weights:
+        """A derivative of the loss, times the weights of the rows: (n, n_classes)."""
+        answer = np.asarray(getattr(self._loss, name)(self.targets, self.scores), dtype=np.float64)
+        if answer.shape != self.scores.shape or not np.all(np.isfinite(answer)):
+            raise InvalidDataError(
+                f"The {name} of the loss must be finite numbers of shape {self.scores.shape}. Got "
+                f"shape {answer.shape} with {int((~np.isfinite(answer)).sum())} that are not."
+            )
+        if self._weights is not None:
+            answer = answer * self._weights[:, np.newaxis]
+        return np.ascontiguousarray(answer)
+
+    def add(self, items: list[Any]) -> None:
+        for k, tree in enumerate(items):
+            self.scores[:, k] += tree.values[tree.leaf_of_row]
+        self.n_rounds += 1
+
+    def replay(self, model: Model, X: Matrix) -> None:
+        self.scores = model.scores(X, self.n_threads)
+        self.n_rounds += model.n_rounds
+
+    def loss(self) -> float:
+        """The mean loss."""
+        values = np.asarray(self._loss.value(self.targets, self.scores), dtype=np.float64)
+        return math.fsum(self._shares * values)
+
+    def nothing_left(self, loss: float) -> bool:
+        return loss < NOTHING_LEFT and loss >= 0.0
+
+
+class NewtonRule:
+    """One round: a tree for each class."""
+
+    stop_reason: str | None = None
+
+    def __init__(self, learning_rate: float) -> None:
+        self.learning_rate = learning_rate
+
+    def round(self, engine: LossEngine, m: int) -> list[Tree]:
+        return engine.trees(self.learning_rate)
+
+    def story(self) -> dict[str, float]:
+        return {}
+
+
+class NewtonBoostClassifier(BaseBooster):
+    __doc__ = f"""Newton boosting: K regression trees a round for a loss of your choice.
+
+    {(BaseBooster.__doc__ or "").split(chr(10), 1)[1]}
+    Further parameter
+    -----------------
+    loss : "log_loss" or an object with the methods value, gradient and hessian
+        What is lowered; see :mod:`edgewise.losses`, also for robust losses and a check of your own.
+        Early stopping with scoring="loss" watches the log loss of the probabilities, whatever it
+        is.
+    """
+
+    _rules: ClassVar[dict[str, p.Rule]] = BaseBooster._rules | {
+        "loss": (
+            lambda v: v == "log_loss" or (isinstance(v, Loss) and not isinstance(v, type)),
+            "'log_loss' or an object with the methods value, gradient and hessian",
+        )
+    }
+
+    def __init__(
+        self,
+        *,
+        loss: Any = "log_loss",
+        n_estimators: int = 200,
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int | None = 20,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 20,
+        l2_regularization: float = 0.0,
+        min_gain: float = 0.0,
+        max_delta: float | None = None,
+        subsample: float = 1.0,
+        max_features: int | float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        init: str = "prior",
+        class_weight: Any = None,
+        calibration: str | None = None,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        scoring: Any = "loss",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_leaf_nodes=max_leaf_nodes,
+            max_depth=max_depth,
+            min_samples_leaf=min_samples_leaf,
+            l2_regularization=l2_regularization,
+            min_gain=min_gain,
+            max_delta=max_delta,
+            subsample=subsample,
+            max_features=max_features,
+            monotonic_cst=monotonic_cst,
+            interaction_cst=interaction_cst,
+            max_bins=max_bins,
+            categorical_features=categorical_features,
+            init=init,
+            class_weight=class_weight,
+            calibration=calibration,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            scoring=scoring,
+            time_limit=time_limit,
+            on_interrupt=on_interrupt,
+            warm_start=warm_start,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.loss = loss
+
+    @property
+    def _lowered(self) -> Any:
+        return LogLoss() if isinstance(self.loss, str) else self.loss
+
+    def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> NewtonRule:
+        return NewtonRule(self.learning_rate)
+
+    def _engine(self, rows: Rows, start: Scores) -> LossEngine:
+        growing = self._growing(rows, len(start))
+        return LossEngine(rows, start, self._lowered, **growing)
+
+    def _link(self, scores: Scores, n_threads: int) -> Scores:
+        own = getattr(self._lowered, "probabilities", None)
+        if own is None:
+            return super()._link(scores, n_threads)
+        return np.asarray(own(scores), dtype=np.float64)

@@ -1,0 +1,232 @@
+"""Fits on Dask collections: real clusters of worker processes on this machine."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from support import nominal_table, table
+from support_blocks import assert_same_fit, fit_inside, places
+
+import edgewise
+from edgewise import InvalidDataError, InvalidParameterError
+from edgewise.distributed import WorkersLostError, settings
+
+distributed = pytest.importorskip("distributed", reason="needs edgewise[dask]")
+da = pytest.importorskip("dask.array", reason="needs edgewise[dask]")
+
+FEW = {"n_estimators": 4, "learning_rate": 0.3, "max_leaf_nodes": 8}
+ESTIMATORS = {
+    "mart": edgewise.MARTClassifier(**FEW),
+    "abc_mart": edgewise.ABCMARTClassifier(gap=1, **FEW),
+    "logitboost": edgewise.LogitBoostClassifier(**FEW),
+    "abc_logitboost": edgewise.ABCLogitBoostClassifier(gap=1, **FEW),
+    "aoso_pair": edgewise.AOSOLogitBoostClassifier(**FEW),
+    "aoso_vector": edgewise.AOSOLogitBoostClassifier(leaf="vector", **FEW),
+    "mh_tree": edgewise.AdaBoostMHClassifier(n_estimators=3),
+}
+LONG = edgewise.AOSOLogitBoostClassifier(n_estimators=25, max_leaf_nodes=8)
+
+pytestmark = pytest.mark.filterwarnings(
+    "default",  # what Dask and its event loops warn of, other processes' death included
+)
+
+
+@pytest.fixture(scope="module")
+def gaps():
+    return table(3, n=900, K=4, d=5, missing=0.1)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes; tests that change that put it right again."""
+    with distributed.LocalCluster(
+        n_workers=2,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        silence_logs=50,
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def client(cluster):
+    with distributed.Client(cluster) as client:
+        yield client
+
+
+def scale(cluster, client, n):
+    cluster.scale(n)
+    client.wait_for_workers(n)
+    while len(client.nthreads()) > n:
+        time.sleep(0.05)
+
+
+def collections(X, y, partitioning="empty"):
+    """Dask arrays whose blocks are cut at these places."""
+    sizes = tuple(int(n) for n in np.diff(places(len(X), partitioning)))
+    return da.from_array(X, chunks=(sizes, X.shape[1])), da.from_array(y, chunks=(sizes,))
+
+
+@pytest.mark.parametrize("n_workers", [1, 3, 2])
+def test_workers_and_partitionings_do_not_matter(cluster, client, gaps, n_workers):
+    scale(cluster, client, n_workers)
+    for i, estimator in enumerate(ESTIMATORS.values()):
+        partitioning = ["one", "two", "empty", "nine"][(i + n_workers) % 4]
+        remote = clone(estimator).fit(*collections(*gaps, partitioning))
+        assert_same_fit(remote, clone(estimator).fit(*gaps))
+
+
+def test_answers_by_tasks_are_the_same(client, gaps, monkeypatch):
+    monkeypatch.setattr("edgewise.distributed._dask.DIRECT", 0)
+    estimator = edgewise.LogitBoostClassifier(n_estimators=1, max_leaf_nodes=4)
+    remote = clone(estimator).fit(*collections(*gaps, "nine"))
+    assert_same_fit(remote, clone(estimator).fit(*gaps))
+
+
+def test_prediction_is_lazy_and_blockwise(client, gaps):
+    X, y = gaps
+    dX, _ = collections(X, y)
+    fitted = clone(ESTIMATORS["aoso_pair"]).fit(X, y)
+    for method in ("predict", "predict_proba", "decision_function"):
+        answer = getattr(fitted, method)(dX)
+        assert isinstance(answer, da.Array)
+        assert answer.chunks[0] == tuple(n for n in dX.chunks[0] if n)
+        np.testing.assert_array_equal(answer.compute(), getattr(fitted, method)(X))
+
+
+def test_data_frames_weights_and_validation_rows(client, gaps, rng):
+    dd = pytest.importorskip("dask.dataframe", reason="needs edgewise[dask]")
+    pd = pytest.importorskip("pandas")
+    X, y = gaps
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(
+        label=np.array(list("wxyz"))[y], weight=rng.exponential(size=len(y))
+    )
+    train, held = frame[:700], frame[700:]
+    remote = dd.from_pandas(train, npartitions=3)
+    boost = edgewise.AOSOLogitBoostClassifier(n_estimators=15, n_iter_no_change=2)
+    names = list("abcde")
+    local = clone(boost).fit(
+        train[names], train.label, train.weight, X_val=held[names], y_val=held.label
+    )
+    fitted = clone(boost).fit(
+        remote[names], remote.label, remote.weight, X_val=held[names], y_val=held.label
+    )
+    assert_same_fit(fitted, local)
+    assert fitted.feature_names_in_.tolist() == names
+    answer = fitted.predict(remote[names])
+    np.testing.assert_array_equal(answer.compute(), local.predict(train[names]))
+
+
+def test_categories_given_by_number(client):
+    X, y = nominal_table(1, n=400, levels=9, missing=0.05)
+    boost = clone(ESTIMATORS["logitboost"]).set_params(categorical_features=[0, 1])
+    assert_same_fit(clone(boost).fit(*collections(X, y)), clone(boost).fit(X, y))
+
+
+def test_warm_start_goes_on(client, gaps):
+    X, y = collections(*gaps)
+    boost = clone(ESTIMATORS["abc_logitboost"]).set_params(n_estimators=2, warm_start=True)
+    boost.fit(X, y).set_params(n_estimators=4).fit(X, y)
+    local = clone(ESTIMATORS["abc_logitboost"]).fit(*gaps)
+    assert boost.model_.values.tobytes() == local.model_.values.tobytes()
+
+
+def test_two_fits_at_once(client, gaps):
+    X, y = collections(*gaps)
+    fits = [clone(ESTIMATORS["logitboost"]), clone(ESTIMATORS["aoso_pair"])]
+    threads = [threading.Thread(target=fit.fit, args=(X, y)) for fit in fits]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for fit in fits:
+        assert_same_fit(fit, clone(fit).fit(*gaps))
+
+
+def test_a_fit_inside_a_task(client, gaps):
+    boost = clone(ESTIMATORS["aoso_pair"]).set_params(n_estimators=1)
+    inside = client.submit(fit_inside, boost, *gaps).result()
+    assert_same_fit(inside, clone(boost).fit(*gaps))
+
+
+class AtRound:
+    """A callback that does something, once, when a round has ended."""
+
+    def __init__(self, m, action):
+        self._left = m
+        self._action = action
+
+    def setup(self, estimator, context):
+        pass
+
+    on_fit_task_begin = teardown = setup
+
+    def on_fit_task_end(self, estimator, context):
+        if context.task_name == "round":
+            self._left -= 1
+            if self._left == 0:
+                self._action()
+
+
+def kill_one(client):
+    """Ends a worker process that holds blocks, as a machine that fails would."""
+    holders = [w for keys in client.who_has().values() for w in keys]
+    pids = client.run(os.getpid)
+    os.kill(pids[holders[0]], signal.SIGKILL)
+
+
+def test_a_killed_worker_costs_nothing_but_time(cluster, client, gaps):
+    def strike():
+        kill_one(client)
+        cluster.scale(3)  # one that joins later
+
+    boost = clone(LONG).set_callbacks(AtRound(8, strike))
+    remote = boost.fit(*collections(*gaps, "nine"))
+    scale(cluster, client, 2)
+    assert_same_fit(remote, clone(LONG).fit(*gaps))
+
+
+def test_no_workers_left_ends_the_fit_and_leaves_the_checkpoint(cluster, client, gaps, tmp_path):
+    file = tmp_path / "rounds.npz"
+    boost = clone(LONG).set_callbacks(AtRound(12, lambda: cluster.scale(0)))
+    begin = time.monotonic()
+    with (
+        settings(checkpoint=file, checkpoint_every=5, patience=3.0),
+        pytest.raises(WorkersLostError, match="resume_from"),
+    ):
+        boost.fit(*collections(*gaps, "two"))
+    assert time.monotonic() - begin < 60
+    assert not hasattr(boost, "model_")
+    scale(cluster, client, 2)
+    with settings(resume_from=file):
+        resumed = clone(LONG).fit(*collections(*gaps))
+    assert_same_fit(resumed, clone(LONG).fit(*gaps))
+
+
+def test_raw_data_is_released(client, gaps):
+    X, y = gaps
+    lazy = da.from_array(np.repeat(X, 20, axis=0), chunks=(4500, 5))
+    boost = clone(ESTIMATORS["mart"]).set_callbacks(
+        AtRound(2, lambda: seen.update(client.has_what()))
+    )
+    seen = {}
+    boost.fit(lazy, da.from_array(np.repeat(y, 20), chunks=4500))
+    kinds = {str(key).split("-")[0] for keys in seen.values() for key in keys}
+    assert kinds == {"bin_part"}
+
+
+def test_refusals_have_words(client, gaps):
+    X, y = collections(*gaps)
+    with pytest.raises(InvalidParameterError, match="cannot be fitted on Dask"):
+        edgewise.SAMMEClassifier().fit(X, y)
+    with pytest.raises(InvalidParameterError, match="X_val"):
+        edgewise.MARTClassifier(early_stopping=True).fit(X, y)
+    with pytest.raises(InvalidDataError, match="inconsistent numbers"):
+        edgewise.MARTClassifier().fit(X, y[:-1])
+    with pytest.raises(InvalidDataError, match="two classes"):
+        edgewise.MARTClassifier().fit(X, y * 0)
