@@ -13,6 +13,7 @@ from .aoso_logitboost import AOSOLogitBoostClassifier
 from .logitboost import LogitBoostClassifier
 from .mart import MARTClassifier
 from .martiboost import MartiBoostClassifier
+from .newton_boost import NewtonBoostClassifier
 from .samme import SAMMEClassifier
 from .softmax_boost import SoftmaxBoostClassifier
 
@@ -26,6 +27,7 @@ ALGORITHMS: dict[str, type[Any]] = {
         LogitBoostClassifier,
         MARTClassifier,
         MartiBoostClassifier,
+        NewtonBoostClassifier,
         SAMMEClassifier,
         SoftmaxBoostClassifier,
     )

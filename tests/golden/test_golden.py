@@ -52,6 +52,7 @@ ESTIMATORS = {
     "mh stump": (edgewise.AdaBoostMHClassifier, {"base": "stump", "votes": "real"}),
     "mh product": (edgewise.AdaBoostMHClassifier, {"base": "product"}),
     "mh one-vs-all": (edgewise.AdaBoostMHClassifier, {"base": "one_vs_all", "votes": "ternary"}),
+    "newton_boost": (edgewise.NewtonBoostClassifier, {}),
     "samme": (edgewise.SAMMEClassifier, {"random_state": 0}),
     "softmax": (edgewise.SoftmaxBoostClassifier, {"random_state": 0}),
 }

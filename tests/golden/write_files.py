@@ -42,6 +42,7 @@ def models():
         model = edgewise.AdaBoostMHClassifier(base=base, **SMALL | CATEGORIES)
         yield f"mh_{base}", model.fit(X, y)
     yield "mh_multi_label", edgewise.AdaBoostMHClassifier(**SMALL).fit(X, multi_label(X))
+    yield "newton_boost", edgewise.NewtonBoostClassifier(**SMALL).fit(X, y)
     yield "samme", edgewise.SAMMEClassifier(**SMALL, random_state=0).fit(X, y - 1.0)
     cost = {"cost": np.array([[0.0, 1.0, 1.0], [2.0, 0.0, 1.0], [1.0, 3.0, 0.0]])}
     yield "softmax", edgewise.SoftmaxBoostClassifier(**SMALL, random_state=0, **cost).fit(X, y)
