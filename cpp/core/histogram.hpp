@@ -35,8 +35,8 @@ struct CountedBin {
   Long2 sum{};  // packed statistics, rows
 
   static CountedBin row(Packed v) { return {Long2{v, 1}}; }
-  void operator+=(CountedBin o) { sum += o.sum; }
-  void operator-=(CountedBin o) { sum -= o.sum; }
+  void operator+=(CountedBin o) { sum = (Long2)((ULong2)sum + (ULong2)o.sum); }
+  void operator-=(CountedBin o) { sum = (Long2)((ULong2)sum - (ULong2)o.sum); }
   Packed gh() const { return sum[0]; }
   std::int64_t n() const { return sum[1]; }
   bool empty() const { return sum[1] == 0; }

@@ -108,6 +108,12 @@ def environment(sanitizer: Sanitizer, site: Path) -> dict[str, str]:
     return {**os.environ, **sanitizer.options, "LD_PRELOAD": preload, "PYTHONPATH": str(site)}
 
 
+def logged(env: dict[str, str], folder: Path) -> dict[str, str]:
+    """The same with reports in files: pytest would take what is printed along into the grave."""
+    options = {name: value for name, value in env.items() if name.endswith("SAN_OPTIONS")}
+    return env | {name: f"{value}:log_path={folder}/report" for name, value in options.items()}
+
+
 def command(*arguments: str) -> list[str]:
     """Python without random addresses, among which the runtimes may not find their own."""
     return ["setarch", "-R", sys.executable, *arguments]
@@ -134,7 +140,9 @@ def main(kind: str, folder: str, *pytest_args: str) -> int:
     # No time limit of pytest's own: it would start a thread that the runtimes do not know.
     options = ["-q", "-p", "no:cacheprovider", "-o", "faulthandler_timeout=0"]
     arguments = command("-m", "pytest", *options, *tests, *pytest_args)
-    status = subprocess.run(arguments, cwd=PROJECT, env=env, check=False).returncode
+    status = subprocess.run(arguments, cwd=PROJECT, env=logged(env, site), check=False).returncode
+    for report in sorted(site.glob("report.*")):
+        print(report.read_text(errors="replace"))
     print(f"{kind}: {'clean' if status == 0 else 'NOT clean'}, {time.perf_counter() - begin:.0f} s")
     return status
 
