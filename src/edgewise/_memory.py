@@ -14,6 +14,7 @@ from ._voting import VotingBooster
 from .adaboost_mh import AdaBoostMHClassifier
 from .aoso_logitboost import AOSOLogitBoostClassifier
 from .martiboost import MartiBoostClassifier
+from .newton_boost import NewtonBoostClassifier
 from .samme import SAMMEClassifier
 
 SLACK = 1.1  # what the allocator cannot reuse
@@ -139,6 +140,8 @@ def state(size: Size, estimator: Any) -> float:
     leaves = _leaves(size, estimator)
     if isinstance(estimator, AOSOLogitBoostClassifier):
         return _posterior(size, layouts=1) + _pair_tree(size, estimator)
+    if isinstance(estimator, NewtonBoostClassifier):  # but for what its loss allocates inside
+        return 9 * 8 * size.n * size.K + _class_trees(size, estimator, leaves, size.K)
     if isinstance(estimator, BaseBooster):
         at_once = size.K * (size.K - 1) / 2 if isinstance(estimator, ABCBooster) else size.K
         return _posterior(size, layouts=2) + _class_trees(size, estimator, leaves, at_once)

@@ -162,7 +162,7 @@ def test_tags(classifier):
     assert is_classifier(classifier())
     tags = classifier().__sklearn_tags__()
     assert tags.input_tags.allow_nan
-    assert not tags.input_tags.sparse
+    assert tags.input_tags.sparse
     assert tags.classifier_tags.multi_class
 
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.sparse
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 from support import CLASSIFIERS, VARIANTS, assert_same_model, fitted_attributes, table
 
@@ -31,7 +30,6 @@ BAD_FITS = {
         ["red", "num"],
     ),
     "X of complex numbers": ((X * 1j, Y), ["Complex data not supported"]),
-    "sparse X": ((scipy.sparse.csr_matrix(X), Y), ["Sparse data", "dense"]),
     "no y": ((X, None), ["y", "None", "one class label per row"]),
     "y of another length": ((X, Y[:-1]), ["40", "39", "inconsistent"]),
     "y of two columns": ((X, np.column_stack([Y, Y])), ["1d|indicator", "(40, 2)|row 2"]),
