@@ -1,11 +1,20 @@
 """Fixtures: seeds, small data sets, and every estimator with fast settings."""
 
+import signal
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits, load_iris, load_wine
 from support import DRAWLESS_VARIANTS, LOGISTIC_VARIANTS, TREE_VARIANTS, VARIANTS, table
 
 from edgewise import _core
+
+
+def pytest_configure(config):
+    """Where the tests run in the background of a shell, Ctrl-C is ignored, and children inherit
+    that; tests of Ctrl-C would wait for ever."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(params=[0, 1, 2], ids="seed{}".format)
