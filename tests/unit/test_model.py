@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 from support import assert_same_model, table, training_loss, uneven_weights
 
-from edgewise import AOSOLogitBoostClassifier, LogitBoostClassifier, MARTClassifier
+from edgewise import (
+    AOSOLogitBoostClassifier,
+    LogitBoostClassifier,
+    MARTClassifier,
+    NewtonBoostClassifier,
+)
 from edgewise._model import ModelBuilder
 from edgewise.aoso_logitboost import auto_leaves
 
@@ -124,7 +129,8 @@ def test_decision_of_two_classes_is_the_log_odds_of_the_second(make_logistic):
     decision, proba = model.decision_function(X), model.predict_proba(X)
     assert decision.shape == (80,)
     np.testing.assert_allclose(decision, np.log(proba[:, 1] / proba[:, 0]), rtol=1e-9)
-    assert len(model.model_.width) == model.n_iter_  # one tree a round
+    each = 2 if isinstance(model, NewtonBoostClassifier) else 1
+    assert len(model.model_.width) == each * model.n_iter_
 
 
 @pytest.mark.parametrize("awkward", ["infinite", "huge", "denormal", "whole", "single"])
