@@ -324,7 +324,7 @@ def test_held_out_rows_of_many_labels(texts):
 BAD_INDICATORS = {
     "other values": (lambda y: y * 2, ["indicator matrix y", "only 0 and 1", "Got 2"]),
     "negative": (lambda y: 2 * y - 1, ["only 0 and 1", "Got -1"]),
-    "missing": (lambda y: np.where(y, np.nan, 0.0), ["only 0 and 1", "Got nan"]),
+    "missing": (lambda y: np.where(y, np.nan, 0.0), ["probabilities", "from 0 to 1", "nan"]),
     "sparse with other values": (lambda y: sparse.csr_matrix(3 * y), ["only 0 and 1", "Got 3"]),
     "words": (lambda y: np.where(y, "yes", "no"), ["only 0 and 1", "row 0, column 0"]),
     "label that never occurs": (lambda y: y * [1, 1, 0, 1], ["must occur", "Label 2 never"]),

@@ -24,7 +24,8 @@ def rows(seed=0, n=200, d=3):
 def test_generator_is_splitmix64():
     assert split_mix(0) == 0xE220A8397B1DCDAF  # the published first output of seed 0
     bits = [int(np.float64(v).view(np.uint64)) for v in (1.5, -2.0)]
-    key = split_mix(split_mix(0 ^ bits[0]) ^ bits[1])
+    entries = [split_mix(bit ^ split_mix(column)) for column, bit in enumerate(bits)]
+    key = split_mix(sum(entries) & MASK)
     assert int(row_keys(np.array([[1.5, -2.0]]))[0]) == key
     expected = (split_mix(key ^ split_mix(7 ^ split_mix(3))) >> 11) * 2.0**-53
     assert uniforms(np.array([key], dtype=np.uint64), 7, 3)[0] == expected
