@@ -21,6 +21,7 @@ from ._errors import ModelFormatError
 from ._model import Model
 from ._model_check import need
 from ._version import __version__
+from .losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss
 
 FORMAT = "edgewise model"
 VERSION = 1
@@ -36,6 +37,11 @@ _KEPT = frozenset(
 _NOT_KEPT = frozenset(["_metadata_request", "_skl_callbacks"])
 _MODEL, _HISTORY, _CATEGORIES = "model.", "history.", "categories."
 _CATEGORICAL = "is_categorical"
+_LOSSES: dict[type[Any], tuple[str, ...]] = {
+    GeneralizedCrossEntropy: ("q",),
+    LogLoss: ("smoothing",),
+    TransitionLoss: ("noise",),
+}
 
 
 class Saved:
@@ -92,7 +98,7 @@ def _header_of(estimator: Any) -> dict[str, Any]:
         "edgewise": __version__,
         "algorithm": owner,
         "parameters": {
-            name: _plain.encode(value, f"the parameter {name!r} of {owner}")
+            name: _encoded(value, f"the parameter {name!r} of {owner}")
             for name, value in parameters.items()
         },
         "classes": _plain.encode_array(estimator.classes_, "the class labels"),
@@ -106,6 +112,15 @@ def _header_of(estimator: Any) -> dict[str, Any]:
             name: _plain.encode(getattr(estimator, name), name) for name in estimator._fitted
         },
     }
+
+
+def _encoded(value: Any, what: str) -> Any:
+    """A parameter: a plain value, or one of our own losses, by its name and its numbers."""
+    fields = _LOSSES.get(type(value))
+    if fields is None:
+        return _plain.encode(value, what)
+    of_loss = {field: _plain.encode(getattr(value, field), what) for field in fields}
+    return {"loss": {type(value).__name__: of_loss}}
 
 
 def _need_nothing_unknown(estimator: Any, parameters: Mapping[str, Any]) -> None:
@@ -177,7 +192,7 @@ def _with_parameters(cls: type[Any], parameters: Any) -> Any:
     unknown = sorted(parameters.keys() - set(cls._get_param_names()))
     need(not unknown, f"{cls.__name__} has no parameter {''.join(unknown[:1])[:80]!r}")
     values = {
-        name: _plain.decode(value, f"the parameter {name!r}") for name, value in parameters.items()
+        name: _decoded(value, f"the parameter {name!r}") for name, value in parameters.items()
     }
     estimator = cls(**values)
     try:
@@ -185,6 +200,28 @@ def _with_parameters(cls: type[Any], parameters: Any) -> Any:
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelFormatError(f"Not a valid model: {error}") from None
     return estimator
+
+
+def _decoded(encoded: Any, what: str) -> Any:
+    """The value of a parameter."""
+    if not isinstance(encoded, dict) or encoded.keys() != {"loss"}:
+        return _plain.decode(encoded, what)
+    given = encoded["loss"]
+    known = {loss.__name__: loss for loss in _LOSSES}
+    need(
+        isinstance(given, dict) and len(given) == 1 and given.keys() <= known.keys(),
+        f"the loss must be one of {', '.join(known)}",
+    )
+    ((name, fields),) = given.items()
+    loss = known[name]
+    need(
+        isinstance(fields, dict) and fields.keys() == set(_LOSSES[loss]),
+        f"{name} must have the numbers {', '.join(_LOSSES[loss])}",
+    )
+    try:
+        return loss(**{field: _plain.decode(value, what) for field, value in fields.items()})
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(f"Not a valid model: {error}") from None
 
 
 def _classes(encoded: Any) -> NDArray[Any]:

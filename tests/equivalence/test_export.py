@@ -354,6 +354,29 @@ def test_classifiers_of_other_libraries_are_refused(export):
         export(edgewise.MARTClassifier())
 
 
+class Squared:
+    """A loss with probabilities of its own."""
+
+    def value(self, Y, F):
+        return ((Y - F) ** 2).sum(axis=1) / 2
+
+    def gradient(self, Y, F):
+        return F - Y
+
+    def hessian(self, Y, F):
+        return np.ones_like(F)
+
+    def probabilities(self, F):
+        return np.full_like(F, 1 / F.shape[1])
+
+
+@pytest.mark.parametrize("export", [to_c, to_onnx, to_python, to_treelite])
+def test_probabilities_that_are_code_are_refused(export):
+    model = edgewise.NewtonBoostClassifier(loss=Squared(), n_estimators=1).fit(*table(0))
+    with pytest.raises(ModelFormatError, match="loss that has probabilities of its own"):
+        export(model)
+
+
 @pytest.mark.parametrize("export", [to_onnx, to_treelite])
 def test_a_branching_program_is_no_sum_of_trees(export):
     with pytest.raises(ModelFormatError, match="cannot express MartiBoostClassifier"):

@@ -22,6 +22,7 @@ import edgewise
 from edgewise import ModelFormatError, _file
 from edgewise._load import ALGORITHMS, from_bytes
 from edgewise._model_check import PER_NODE
+from edgewise.losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss
 
 MAKERS = VARIANTS | {
     "martiboost": lambda **parameters: edgewise.MartiBoostClassifier(n_layers=4, **parameters)
@@ -235,6 +236,61 @@ def test_a_cost_matrix_is_a_plain_parameter(tmp_path):
         loaded = reloaded(model, tmp_path)
         assert type(loaded.cost) is type(given)
         np.testing.assert_array_equal(loaded.cost, cost)
+
+
+LOSSES = {
+    "log": LogLoss(smoothing=0.1),
+    "gce": GeneralizedCrossEntropy(q=0.5),
+    "transition": TransitionLoss([[0.8, 0.1, 0.1], [0.0, 1.0, 0.0], [0.25, 0.25, 0.5]]),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_of_our_own(name, tmp_path):
+    X, y = table(0)
+    settings = {"loss": LOSSES[name], "n_estimators": 3, "warm_start": True}
+    model = edgewise.NewtonBoostClassifier(**settings).fit(X, y)
+    loaded = reloaded(model, tmp_path)
+    assert repr(loaded.loss) == repr(LOSSES[name])
+    assert_same(model, loaded, X)
+    for estimator in (model, loaded):
+        estimator.set_params(n_estimators=5).fit(X, y)
+    assert_same_model(model.model_, loaded.model_)
+
+
+def test_losses_of_others_are_refused(tmp_path):
+    class Mine(LogLoss):
+        pass
+
+    X, y = table(0)
+    model = edgewise.NewtonBoostClassifier(loss=Mine(), n_estimators=1).fit(X, y)
+    with pytest.raises(ModelFormatError, match="cannot hold the parameter 'loss'"):
+        model.save(tmp_path / "model.edgewise")
+
+
+WRONG_LOSSES = {
+    "unknown": {"check_loss": {}},
+    "two": {"LogLoss": {"smoothing": 0.1}, "GeneralizedCrossEntropy": {"q": 0.5}},
+    "none": {},
+    "a list": ["LogLoss"],
+    "numbers missing": {"LogLoss": {}},
+    "numbers too many": {"LogLoss": {"smoothing": 0.1, "more": 1}},
+    "numbers as a list": {"LogLoss": [0.1]},
+    "not a share": {"LogLoss": {"smoothing": 2.0}},
+    "not a number": {"GeneralizedCrossEntropy": {"q": "0.5"}},
+    "not a matrix": {"TransitionLoss": {"noise": [[1.0], [0.5, 0.5]]}},
+    "not probabilities": {"TransitionLoss": {"noise": [[1.0, 1.0], [0.5, 0.5]]}},
+}
+
+
+@pytest.mark.parametrize("name", WRONG_LOSSES)
+def test_wrong_losses_are_refused(name, tmp_path):
+    X, y = table(0)
+    path = tmp_path / "model.edgewise"
+    edgewise.NewtonBoostClassifier(n_estimators=1).fit(X, y).save(path)
+    change = say("parameters", "loss", value={"loss": WRONG_LOSSES[name]})
+    with pytest.raises(ModelFormatError):
+        from_bytes(rewritten(path, change))
 
 
 # --- what cannot be saved -----------------------------------------------------------------------

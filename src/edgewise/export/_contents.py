@@ -94,6 +94,11 @@ def contents_of(estimator: Any) -> Contents:
 
 
 def _link_of(estimator: Any) -> Link:
+    if hasattr(getattr(estimator, "loss", None), "probabilities"):
+        raise ModelFormatError(
+            f"{type(estimator).__name__} cannot be exported with a loss that has probabilities of "
+            "its own, which are code."
+        )
     if isinstance(estimator, BaseBooster | SoftmaxBoostClassifier):
         return Link("softmax")
     if isinstance(estimator, AdaBoostMHClassifier):
