@@ -147,11 +147,11 @@ std::size_t n_leaves(const Tree& tree) {
 void route_all(const BinnedData& data, Tree& tree, const Team& team) {
   constexpr std::size_t kGrain = 1 << 13;
   tree.leaf_of_row.resize(data.n_rows);
-  const bool masks = fits_masks(tree);
-  std::vector<Row> rows(masks ? 0 : data.n_rows);
+  const bool at_once = fits_range(tree);
+  std::vector<Row> rows(at_once ? 0 : data.n_rows);
   std::iota(rows.begin(), rows.end(), Row{0});
   team.range(data.n_rows, kGrain, [&](std::size_t begin, std::size_t end, int) {
-    if (masks) {
+    if (at_once) {
       route_range(data, tree, begin, end);
     } else {
       route_rows(data, tree, rows.data() + begin, end - begin);

@@ -85,7 +85,7 @@ void train(const BinnedData& data, const GrowLimits& limits, HistogramPool<Bin>&
   TwoChannelEvaluator<Bin, SayLeaves> evaluator(data, limits, s.channels, pool,
                                                 SayLeaves{s.balanced, &ones});
   evaluator.prepare_some(s.balanced.rows, s.balanced.signed_weights);
-  node.tree = Grower(data, limits, evaluator, team).grow(s.channels.rows, s.channels.skipped);
+  node.tree = Grower(data, limits, evaluator, team).grow(s.channels.rows, &s.channels.skipped);
   if (std::abs(ones - 0.5) < kNegligible) ones = 0.5;
   node.right = {1.0 - 1.0 / (2.0 * std::max(1.0 - ones, 0.5)), 1.0 / (2.0 * std::max(ones, 0.5))};
 }

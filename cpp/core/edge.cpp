@@ -140,7 +140,7 @@ EdgeRows::EdgeRows(const double* signed_weights, std::size_t n_rows, int n_class
     }
   });
   for (std::size_t i = 0; i < n_rows; ++i)
-    (mass[i] >= scale.least ? rows : skipped).push_back(static_cast<Row>(i));
+    if (mass[i] >= scale.least) rows.push_back(static_cast<Row>(i));
 }
 
 void EdgeRows::add_dense(const BinnedData& data, FeatureGroup group, const Row* of, std::size_t n,

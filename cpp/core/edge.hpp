@@ -60,7 +60,7 @@ class EdgeRows : public EdgeScore {
   EdgeRows(const double* signed_weights, std::size_t n_rows, int n_classes, EdgeScale scale,
            const Team& team);
 
-  std::vector<Row> rows, skipped;  // rows that count in the search for splits, and the others
+  std::vector<Row> rows;  // that count in the search for splits
 
   void add(Row row, Lane* place) const {
     const Lane* from = &values_[row * lanes_];

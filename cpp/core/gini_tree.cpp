@@ -47,11 +47,11 @@ class GiniCriterion {
     const auto least = std::max<std::int64_t>(1, to_integer(limits.negligible * mean));
     for (std::size_t i = 0; i < n_rows; ++i) {
       values_[i] = static_cast<Lane>(to_integer(weights[i] * unit_));
-      (values_[i] >= least ? rows : skipped).push_back(static_cast<Row>(i));
+      if (values_[i] >= least) rows.push_back(static_cast<Row>(i));
     }
   }
 
-  std::vector<Row> rows, skipped;  // rows that count in the search for splits, and the others
+  std::vector<Row> rows;  // that count in the search for splits
 
   std::size_t n_classes() const { return n_classes_; }
   std::size_t lanes() const { return lanes_; }
@@ -133,7 +133,7 @@ Tree grow_gini_tree(const BinnedData& data, const Label* labels, const double* w
                     int n_classes, const GrowLimits& limits, const Team& team) {
   GiniCriterion criterion(labels, weights, data.n_rows, n_classes, limits, team);
   LaneEvaluator<GiniCriterion> evaluator(data, limits, criterion, team);
-  return Grower(data, limits, evaluator, team).grow(criterion.rows, criterion.skipped);
+  return Grower(data, limits, evaluator, team).grow(criterion.rows);
 }
 
 }  // namespace edgewise

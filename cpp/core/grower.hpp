@@ -48,8 +48,9 @@ class Grower {
   Grower(const BinnedData& data, const GrowLimits& limits, Evaluator& evaluator, const Team& team)
       : data_(data), limits_(limits), evaluator_(evaluator), team_(team) {}
 
-  // `rows` lists the rows to learn from; it is reordered. `others` only have their leaf found.
-  Tree grow(std::vector<Row>& rows, const std::vector<Row>& others) {
+  // `rows` lists the rows to learn from; it is reordered. `others` only have their leaf found;
+  // null: all others.
+  Tree grow(std::vector<Row>& rows, const std::vector<Row>* others = nullptr) {
     rows_ = rows.data();
     scratch_.resize(rows.size());
     auto root = std::make_unique<Node>();
@@ -62,11 +63,12 @@ class Grower {
       if (!queue_.top()->left) expand_ahead();
       commit();
     }
-    return finish(others);
+    return finish(rows.size(), others);
   }
 
  private:
   static constexpr std::size_t kLarge = 1 << 13;  // rows of a node worth several threads
+  static constexpr std::size_t kSmallTree = 64;   // nodes: all rows are led down it in no time
 
   struct Later {
     bool operator()(const Node* a, const Node* b) const {
@@ -203,7 +205,7 @@ class Grower {
     return static_cast<int>(tree_.feature.size()) - 1;
   }
 
-  Tree finish(const std::vector<Row>& others) {
+  Tree finish(std::size_t n_learnt, const std::vector<Row>* others) {
     std::sort(leaves_.begin(), leaves_.end(),
               [](const auto& a, const auto& b) { return a->node < b->node; });
     std::sort(sets_.begin(), sets_.end(),
@@ -211,27 +213,35 @@ class Grower {
     for (auto& [node, set] : sets_) tree_.sets.push_back(std::move(set));
     for (std::size_t j = 0; j < leaves_.size(); ++j)
       tree_.left[static_cast<std::size_t>(leaves_[j]->node)] = static_cast<std::int32_t>(j);
-    find_leaves(others);
+    find_leaves(n_learnt, others);
     evaluator_.finish(leaves_, rows_, tree_, team_);
     for (std::int32_t& f : tree_.feature)
       if (f >= 0) f = data_.feature_of[static_cast<std::size_t>(f)];
     return std::move(tree_);
   }
 
-  // The leaf of every row: known for those that took part, to be found for the others.
-  void find_leaves(const std::vector<Row>& others) {
+  // The leaf of every row: known for the `n_learnt` that took part, to be found for the others.
+  void find_leaves(std::size_t n_learnt, const std::vector<Row>* others) {
+    constexpr std::uint16_t kUnknown = kMaxLeaves;
+    const bool most = tree_.feature.size() <= kSmallTree || 4 * n_learnt < 3 * data_.n_rows;
     tree_.leaf_of_row.resize(data_.n_rows);
-    if (4 * others.size() > data_.n_rows && fits_masks(tree_)) {
+    if (!others && most && fits_range(tree_)) {
       team_.range(data_.n_rows, kLarge, [&](std::size_t begin, std::size_t end, int) {
         route_range(data_, tree_, begin, end);
       });
       return;
     }
+    std::vector<Row> rest;
+    if (!others) std::fill(tree_.leaf_of_row.begin(), tree_.leaf_of_row.end(), kUnknown);
     for (std::size_t j = 0; j < leaves_.size(); ++j)
       for (std::size_t i = leaves_[j]->begin; i < leaves_[j]->end; ++i)
         tree_.leaf_of_row[rows_[i]] = static_cast<std::uint16_t>(j);
-    team_.range(others.size(), kLarge, [&](std::size_t begin, std::size_t end, int) {
-      route_rows(data_, tree_, others.data() + begin, end - begin);
+    if (!others && n_learnt < data_.n_rows)
+      for (std::size_t i = 0; i < data_.n_rows; ++i)
+        if (tree_.leaf_of_row[i] == kUnknown) rest.push_back(static_cast<Row>(i));
+    const std::vector<Row>& open = others ? *others : rest;
+    team_.range(open.size(), kLarge, [&](std::size_t begin, std::size_t end, int) {
+      route_rows(data_, tree_, open.data() + begin, end - begin);
     });
   }
 

@@ -43,7 +43,7 @@ Tree grow_hamming_tree(const BinnedData& data, const double* signed_weights, int
   const EdgeScale scale = scale_of(signed_weights, data.n_rows, n_classes, limits.negligible, team);
   EdgeCriterion criterion(signed_weights, data.n_rows, n_classes, scale, team);
   LaneEvaluator<EdgeCriterion> evaluator(data, limits, criterion, team);
-  return Grower(data, limits, evaluator, team).grow(criterion.rows, criterion.skipped);
+  return Grower(data, limits, evaluator, team).grow(criterion.rows);
 }
 
 }  // namespace edgewise

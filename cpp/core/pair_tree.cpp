@@ -461,17 +461,12 @@ struct PairTreeGrower::Buffers {
   std::vector<Workspace> workspace;          // per thread
   std::vector<std::vector<PlainBin>> plain;  // histograms, per thread
   std::vector<std::vector<CountedBin>> counted;
-  std::vector<Row> rows, others;
+  std::vector<Row> rows;  // to learn from
 
   void draw(std::size_t n_rows, const RowSample* sample) {
-    rows.clear(), others.clear();
-    if (!sample) {
-      rows.resize(n_rows);
-      std::iota(rows.begin(), rows.end(), Row{0});
-      return;
-    }
-    for (std::size_t i = 0; i < n_rows; ++i)
-      (sample->drawn[i] ? rows : others).push_back(static_cast<Row>(i));
+    rows.resize(n_rows);
+    std::iota(rows.begin(), rows.end(), Row{0});
+    if (sample) std::erase_if(rows, [&](Row row) { return !sample->drawn[row]; });
   }
 };
 
@@ -492,7 +487,7 @@ Tree PairTreeGrower::grow(LeafKind leaf, double shrinkage, const Team& team,
   auto grow = [&](auto& histograms) {
     PairTreeEvaluator evaluator(data_, posterior_, limits, b.residuals, b.workspace, histograms,
                                 leaf, shrinkage);
-    return Grower(data_, limits, evaluator, team).grow(b.rows, b.others);
+    return Grower(data_, limits, evaluator, team).grow(b.rows);
   };
   return limits.min_samples_leaf > 1 ? grow(b.counted) : grow(b.plain);
 }

@@ -1,10 +1,9 @@
 #include "routing.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 
 #include "clones.hpp"
 #include "vectors.hpp"
@@ -80,43 +79,49 @@ void route(const BinnedData& data, Tree& tree, const Row* rows, std::size_t n) {
 }
 
 constexpr std::size_t kAtOnce = 32;  // rows of route_range
-constexpr std::size_t kGroups = 4;   // of eight leaves each
 
 typedef std::uint8_t Byte32 __attribute__((vector_size(32)));
 
-// A node of a tree for 32 rows at once.
-struct MaskStep {
+// An inner node of a tree for 32 rows at once. Children come after their parents.
+struct Choice {
   const Code* column;  // from the first row on
+  std::uint16_t node, left;
   Code bin;
   Code missing;  // the code that goes left although above the bin; else = bin
-  std::array<std::uint8_t, kGroups> left_leaves;  // bits
 };
 
-// Leaves numbered from left to right: bits of the leaves below `node`.
-std::uint32_t number_leaves(const Tree& tree, std::size_t node, std::vector<std::uint16_t>& leaves,
-                            std::vector<std::uint32_t>& left_leaves) {
-  if (tree.feature[node] < 0) {
-    leaves.push_back(static_cast<std::uint16_t>(tree.left[node]));
-    return 1u << (leaves.size() - 1);
+// The leaf below a node that a row ends in, (nodes, rows): known at first for the leaves
+// themselves.
+std::vector<std::uint8_t> leaves_of(const Tree& tree) {
+  std::vector<std::uint8_t> below;
+  for (std::size_t i = 0; i < tree.feature.size(); ++i) {
+    const int leaf = tree.feature[i] < 0 ? tree.left[i] : 0;
+    below.insert(below.end(), kAtOnce, static_cast<std::uint8_t>(leaf));
   }
-  const auto left = static_cast<std::size_t>(tree.left[node]);
-  left_leaves[node] = number_leaves(tree, left, leaves, left_leaves);
-  return left_leaves[node] | number_leaves(tree, left + 1, leaves, left_leaves);
+  return below;
 }
 
-// Takes the leaves on the left away from rows that go right; `masks` (groups, rows).
-EDGEWISE_CLONES void remaining_leaves(const MaskStep* steps, std::size_t n_steps, std::size_t at,
-                                      std::uint8_t* masks) {
-  Byte32 remaining[kGroups] = {};
-  for (Byte32& group : remaining) group -= 1;  // all bits
-  for (std::size_t s = 0; s < n_steps; ++s) {
-    Byte32 codes;
-    std::memcpy(&codes, steps[s].column + at, sizeof codes);
-    const Byte32 goes_left = (codes <= steps[s].bin) | (codes == steps[s].missing);
-    for (std::size_t g = 0; g < kGroups; ++g)
-      remaining[g] &= goes_left | static_cast<std::uint8_t>(~steps[s].left_leaves[g]);
+inline Byte32 load32(const std::uint8_t* p) {
+  Byte32 v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+// From the deepest node to the root, every row takes the leaf of the side it goes to.
+EDGEWISE_CLONES void choose_leaves(const Choice* choices, std::size_t n_choices,
+                                   std::uint8_t* below, std::size_t n, std::uint16_t* leaf_of_row) {
+  for (std::size_t at = 0; at + kAtOnce <= n; at += kAtOnce) {
+    Byte32 leaf = load32(below);
+    for (std::size_t c = n_choices; c-- > 0;) {
+      const Choice& choice = choices[c];
+      const Byte32 codes = load32(choice.column + at);
+      const auto goes_left = (codes <= choice.bin) | (codes == choice.missing);
+      const std::uint8_t* left = below + choice.left * kAtOnce;
+      leaf = goes_left ? load32(left) : load32(left + kAtOnce);
+      std::memcpy(below + choice.node * kAtOnce, &leaf, sizeof leaf);
+    }
+    for (std::size_t i = 0; i < kAtOnce; ++i) leaf_of_row[at + i] = leaf[i];
   }
-  std::memcpy(masks, remaining, sizeof remaining);
 }
 
 }  // namespace
@@ -131,15 +136,12 @@ void route_rows(const BinnedData& data, Tree& tree, const Row* rows, std::size_t
   }
 }
 
-bool fits_masks(const Tree& tree) {
-  return tree.sets.empty() && tree.feature.size() <= 2 * 8 * kGroups - 1;
+bool fits_range(const Tree& tree) {
+  return tree.sets.empty() && tree.feature.size() <= 2 * 256 - 1;
 }
 
 void route_range(const BinnedData& data, Tree& tree, std::size_t begin, std::size_t end) {
-  std::vector<std::uint16_t> leaves;  // from left to right
-  std::vector<std::uint32_t> left_leaves(tree.feature.size());
-  number_leaves(tree, 0, leaves, left_leaves);
-  std::vector<MaskStep> steps;
+  std::vector<Choice> choices;
   const auto nodes = steps_of(data, tree);
   std::vector<std::vector<Code>> copies;  // of columns that list rows
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -147,22 +149,14 @@ void route_range(const BinnedData& data, Tree& tree, std::size_t begin, std::siz
     const Column& column = *nodes[i].column;
     if (!column.all) column.copy(begin, end, copies.emplace_back(end - begin).data());
     const Code* codes = column.all ? column.all + begin : copies.back().data();
-    steps.push_back({codes, nodes[i].bin, nodes[i].missing, {}});
-    for (std::size_t g = 0; g < kGroups; ++g)
-      steps.back().left_leaves[g] = static_cast<std::uint8_t>(left_leaves[i] >> (8 * g));
+    choices.push_back({codes, static_cast<std::uint16_t>(i),
+                       static_cast<std::uint16_t>(nodes[i].left), nodes[i].bin, nodes[i].missing});
   }
-  std::uint8_t masks[kGroups][kAtOnce];
-  std::size_t b = begin;
-  for (; b + kAtOnce <= end; b += kAtOnce) {
-    remaining_leaves(steps.data(), steps.size(), b - begin, masks[0]);
-    for (std::size_t i = 0; i < kAtOnce; ++i) {
-      std::uint32_t mask = 0;
-      for (std::size_t g = 0; g < kGroups; ++g) mask |= std::uint32_t{masks[g][i]} << (8 * g);
-      tree.leaf_of_row[b + i] = leaves[static_cast<std::size_t>(std::countr_zero(mask))];
-    }
-  }
-  std::vector<Row> rest;
-  for (; b < end; ++b) rest.push_back(static_cast<Row>(b));
+  auto below = leaves_of(tree);
+  const std::size_t n = end - begin, whole = n - n % kAtOnce;
+  choose_leaves(choices.data(), choices.size(), below.data(), whole, &tree.leaf_of_row[begin]);
+  std::vector<Row> rest(n - whole);
+  std::iota(rest.begin(), rest.end(), static_cast<Row>(begin + whole));
   route_rows(data, tree, rest.data(), rest.size());
 }
 

@@ -65,7 +65,7 @@ std::vector<Tree> grow_all(const BinnedData& data, const double* signed_weights,
     TwoChannelEvaluator<Bin, SumLeaves> evaluator(
         data, limits, s.channels, pool, SumLeaves{s.signed_weights, unit, static_cast<int>(k)});
     evaluator.prepare(s.signed_weights.data(), s.sizes.data(), sum, sum, inner);
-    trees[k] = Grower(data, limits, evaluator, inner).grow(s.channels.rows, s.channels.skipped);
+    trees[k] = Grower(data, limits, evaluator, inner).grow(s.channels.rows);
   });
   return trees;
 }
