@@ -91,6 +91,27 @@ void list_rows(BinnedData& data, const Team& team) {
   });
 }
 
+// A joint code counts in the columns' bins as a number counts in digits.
+void join_rows(BinnedData& data, const Team& team) {
+  std::vector<std::uint32_t> radix;
+  for (int f = 0; f < data.n_features; ++f)
+    radix.push_back(static_cast<std::uint32_t>(data.n_bins(f)));
+  data.joint = join_columns(std::move(radix));
+  const std::size_t n_joint = data.joint.size(), d = static_cast<std::size_t>(data.n_features);
+  data.joint.codes.resize(data.n_rows * n_joint);
+  team.range(n_joint ? data.n_rows : 0, kRowsAtOnce, [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t i = begin; i < end; ++i) {
+      const Code* row = &data.codes[i * d];
+      for (std::size_t j = 0; j < n_joint; ++j) {
+        std::uint32_t code = 0;
+        for (std::size_t f = data.joint.first[j]; f < data.joint.first[j + 1]; ++f)
+          code = code * data.joint.radix[f] + row[f];
+        data.joint.codes[i * n_joint + j] = static_cast<std::uint16_t>(code);
+      }
+    }
+  });
+}
+
 // Calls visit(row, code) for the rows of a column that are not in its usual bin, ascending.
 template <class Visit>
 void each_unusual(const Column& column, std::size_t n_rows, Visit visit) {
@@ -257,6 +278,7 @@ void BinnedData::lay_out_rows(const Team& team) {
   if (!sparse) {
     blocks = cut_into_blocks(*this, kBlockPlaces);
     list_rows(*this, team);
+    join_rows(*this, team);
     return;
   }
   const double n_blocks = static_cast<double>(n_places()) / kBlockPlaces;
@@ -284,6 +306,7 @@ std::vector<double> BinnedData::categories_in(int f, const BinSet& bins) const {
 
 std::size_t BinnedData::bytes() const {
   std::size_t total = all_codes_.size() + listed_codes_.size() + codes.size();
+  total += joint.codes.size() * sizeof(std::uint16_t);
   total += listed_rows_.size() * sizeof(Row) + column_at.size() * sizeof(std::uint32_t);
   for (const Block& block : blocks)
     total +=

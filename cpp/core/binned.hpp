@@ -2,7 +2,8 @@
 //
 // Feature f owns the histogram places offset[f] .. offset[f+1]-1: its value bins, then one place
 // for missing values if it has any. Two layouts:
-// - dense: one code per value, row after row;
+// - dense: one code per value, row after row; beside it, where columns have few bins, one code for
+//   several of them (joint.hpp);
 // - sparse: rows list only the entries that differ from the feature's most frequent bin (the
 //   "usual" one), as histogram places. The usual bin's sum is the node's total minus the others,
 //   exactly, because sums are integers.
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "binning.hpp"
+#include "joint.hpp"
 #include "matrix.hpp"
 #include "threads.hpp"
 #include "transposed.hpp"
@@ -92,6 +94,7 @@ struct BinnedData {
   bool sparse = false;
   std::vector<Block> blocks;
   std::vector<Code> codes;               // dense: (n_rows, n_features), for histograms
+  JointColumns joint;                    // dense: the same where many columns have few bins
   std::vector<std::uint32_t> column_at;  // sparse and wide: (n_places), the column of a place
 
   BinnedData(const Matrix& x, Cuts cuts, std::vector<Grouped> grouped, const Team& team);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 #include <vector>
 
@@ -16,11 +17,12 @@ namespace edgewise {
 struct PlainBin {
   Packed sum = 0;
 
-  static PlainBin row(Packed v) {
+  static PlainBin rows(Packed v, std::size_t /*n*/) {
     PlainBin bin;
     bin.sum = v;
     return bin;
   }
+  static PlainBin row(Packed v) { return rows(v, 1); }
   // Unsigned, since places that nobody reads may overflow.
   void operator+=(PlainBin o) { sum = static_cast<Packed>(bits(sum) + bits(o.sum)); }
   void operator-=(PlainBin o) { sum = static_cast<Packed>(bits(sum) - bits(o.sum)); }
@@ -34,7 +36,10 @@ struct PlainBin {
 struct CountedBin {
   Long2 sum{};  // packed statistics, rows
 
-  static CountedBin row(Packed v) { return {Long2{v, 1}}; }
+  static CountedBin rows(Packed v, std::size_t n) {
+    return {Long2{v, static_cast<std::int64_t>(n)}};
+  }
+  static CountedBin row(Packed v) { return rows(v, 1); }
   void operator+=(CountedBin o) { sum = (Long2)((ULong2)sum + (ULong2)o.sum); }
   void operator-=(CountedBin o) { sum = (Long2)((ULong2)sum - (ULong2)o.sum); }
   Packed gh() const { return sum[0]; }
@@ -89,11 +94,58 @@ void add_dense_block(const BinnedData& data, const Block& block, const Row* rows
   }
 }
 
+// Adds rows to `bins`, those of kWidth joint columns from `first` on.
+template <std::size_t kWidth, class Bin>
+void add_joint_rows(const JointColumns& joint, std::size_t first, const Row* rows,
+                    const Packed* stats, std::size_t n, Bin* __restrict bins) {
+  const std::size_t stride = joint.size();
+  const std::uint16_t* codes = joint.codes.data() + first;
+  const std::size_t* start = joint.start.data() + first;
+  const auto at = [&](std::size_t j) { return bins + (start[std::min(j, kWidth - 1)] - start[0]); };
+  Bin *const a = at(0), *const b = at(1), *const c = at(2), *const d = at(3);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kAhead < n) __builtin_prefetch(codes + rows[i + kAhead] * stride);
+    const Bin v = Bin::row(stats[i]);
+    const std::uint16_t* row = codes + rows[i] * stride;
+    a[row[0]] += v;
+    if constexpr (kWidth > 1) b[row[1]] += v;
+    if constexpr (kWidth > 2) c[row[2]] += v;
+    if constexpr (kWidth > 3) d[row[3]] += v;
+  }
+}
+
+// Dense layout, by way of joint bins; as many joint columns at a time as leave room in the nearest
+// cache.
+template <class Bin>
+void add_joint(const BinnedData& data, const Row* rows, const Packed* stats, std::size_t n,
+               Bin* __restrict histogram) {
+  constexpr std::size_t kBins = 1200;
+  const JointColumns& joint = data.joint;
+  Bin bins[kBins];
+  for (std::size_t first = 0, last = 0; first < joint.size(); first = last) {
+    while (last < std::min(joint.size(), first + 4) &&
+           joint.start[last + 1] - joint.start[first] <= kBins)
+      ++last;
+    std::fill_n(bins, joint.start[last] - joint.start[first], Bin{});
+    constexpr auto kernels = std::array{add_joint_rows<1, Bin>, add_joint_rows<2, Bin>,
+                                        add_joint_rows<3, Bin>, add_joint_rows<4, Bin>};
+    kernels[last - first - 1](joint, first, rows, stats, n, bins);
+    for (std::size_t j = first; j < last; ++j) {
+      const std::size_t from = joint.first[j], to = joint.first[j + 1];
+      Bin* places[JointColumns::kColumns];
+      for (std::size_t f = from; f < to; ++f) places[f - from] = histogram + data.offset[f];
+      part_joint_bins(&joint.radix[from], to - from, joint.start[j + 1] - joint.start[j],
+                      bins + joint.start[j] - joint.start[first], places);
+    }
+  }
+}
+
 // Adds rows[i] with statistic stats[i], i < n, to `histogram` (n_places). In the sparse layout the
 // usual bins are left out: see complete_histogram.
 template <class Bin>
 void add_to_histogram(const BinnedData& data, const Row* rows, const Packed* stats, std::size_t n,
                       Bin* __restrict histogram) {
+  if (data.joint.pays(n)) return add_joint(data, rows, stats, n, histogram);
   for (const Block& block : data.blocks) {
     Bin* places = histogram + block.base;
     if (data.sparse) {

@@ -87,6 +87,34 @@ def test_kernels_agree_on_larger_tables(usual, sparse, n, d, levels):
     assert naive[:, 2].sum() == len(rows) * d
 
 
+@pytest.mark.parametrize(
+    ("levels", "n_joint"),
+    [
+        ([16] * 16, 8),
+        ([17] * 5 + [1] + [2] * 9, 4),  # 17 17, 17 17, 17 1 2 2 2 2, 2 2 2 2 2
+        ([2] * 40, 5),
+        ([8] * 6, 2),
+        ([300, 300, 3, 3, 3, 3, 3, 3], 4),
+        ([300, 300, 3], 0),
+    ],
+    ids=["letters", "mixed", "answers", "octal", "two of many values", "not worth it"],
+)
+@pytest.mark.parametrize("missing", [0.0, 0.05])
+def test_joint_columns_give_the_same_sums(levels, n_joint, missing):
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, levels, size=(5000, len(levels))).astype(float)
+    X[rng.random(X.shape) < missing] = np.nan
+    data = _core.BinnedData(X, None, 255, 2, [len(levels) - 1])
+    assert not data.sparse
+    assert missing > 0.0 or data.n_joint == n_joint
+    for n in (1, 40, 4000):  # below and above what is worth a detour
+        rows = rng.permutation(5000)[:n]
+        g, h = random_stats(rng, n)
+        fast, naive = (histogram(data, rows, packed(g, h), naive=naive) for naive in (False, True))
+        np.testing.assert_array_equal(fast, naive)
+        assert naive[:, 2].sum() == n * len(levels)
+
+
 @pytest.mark.parametrize("usual", [0.0, 0.9])
 def test_sums_of_every_feature_are_those_of_the_node(usual):
     rng = np.random.default_rng(1)
