@@ -112,6 +112,7 @@ NB_MODULE(_core, m) {
       .def_ro("n_rows", &BinnedData::n_rows)
       .def_ro("n_features", &BinnedData::n_features)
       .def_ro("sparse", &BinnedData::sparse)
+      .def_prop_ro("n_joint", [](const BinnedData& d) { return d.joint.size(); })
       .def_prop_ro("n_bytes", &BinnedData::bytes)
       .def_prop_ro(
           "offset", [](const BinnedData& d) { return to_numpy(d.offset); }, nb::rv_policy::move)
@@ -162,7 +163,9 @@ NB_MODULE(_core, m) {
       .def_prop_ro("n_classes", &Posterior::n_classes)
       .def("probabilities",
            [](const Posterior& p, Row row) {
-             return std::vector<double>(p.of_row(row), p.of_row(row) + p.n_classes());
+             std::vector<double> of_row;
+             for (int k = 0; k < p.n_classes(); ++k) of_row.push_back(p.of(row, k));
+             return of_row;
            })
       .def(
           "add",

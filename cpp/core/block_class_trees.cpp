@@ -19,6 +19,15 @@ struct Piece {
   std::vector<double> g, h, ones;
   const double* mass = nullptr;
 
+  // All rows of a block.
+  void derive(const Posterior& posterior, Target target, Criterion criterion) {
+    const std::size_t n = posterior.n_rows();
+    g.resize(n), h.resize(n);
+    derive_rows(posterior, target.k, target.base, posterior.weights(), 0, n, g.data(), h.data());
+    weigh(posterior.weights(), n, criterion);
+  }
+
+  // Some rows, of residuals r and, against a base class, `base`.
   void derive(const double* r, const double* base, const double* weights, std::size_t n,
               Criterion criterion) {
     g.resize(n), h.resize(n);
@@ -27,6 +36,11 @@ struct Piece {
     } else {
       derive_alone(r, weights, n, g.data(), h.data());
     }
+    weigh(weights, n, criterion);
+  }
+
+ private:
+  void weigh(const double* weights, std::size_t n, Criterion criterion) {
     if (!weights) {
       ones.resize(n, 1.0);
       weights = ones.data();
@@ -35,13 +49,6 @@ struct Piece {
                                           : LeastSquares::mass(weights, h.data());
   }
 };
-
-// All rows of a block, for a target.
-void derive_all(const Posterior& posterior, Target target, Criterion criterion, Piece& piece) {
-  const double* base = target.base < 0 ? nullptr : posterior.residuals_of_class(target.base);
-  piece.derive(posterior.residuals_of_class(target.k), base, posterior.weights(),
-               posterior.n_rows(), criterion);
-}
 
 }  // namespace
 
@@ -99,7 +106,7 @@ ClassFacts ClassTreesBlock::facts(const std::vector<Target>& targets, Criterion 
   team.each(targets.size(), [&](std::size_t t, int slot) {
     const Team alone = team.alone(slot);
     Piece& p = pieces[static_cast<std::size_t>(slot)];
-    derive_all(posterior_, targets[t], criterion, p);
+    p.derive(posterior_, targets[t], criterion);
     double* most = &facts.largest[3 * t];
     most[0] = largest(p.g.data(), n, alone);
     most[1] = largest(p.h.data(), n, alone);
@@ -121,7 +128,7 @@ Histograms ClassTreesBlock::begin(const std::vector<Target>& targets, Criterion 
   std::vector<Piece> pieces(static_cast<std::size_t>(team.size()));
   team.each(targets.size(), [&](std::size_t t, int slot) {
     Piece& p = pieces[static_cast<std::size_t>(slot)];
-    derive_all(posterior_, targets[t], criterion, p);
+    p.derive(posterior_, targets[t], criterion);
     const ClassScale& scale = scales[t];
     std::vector<Packed> stats(n);
     pack_rows(p.g.data(), p.mass, n, scale.packed, stats.data());
@@ -166,9 +173,7 @@ Histograms ClassTreesBlock::expand(const std::vector<Expansion>& expansions, con
 // and memory does not grow with the number of trees.
 void ClassTreesBlock::fill(const Growing& tree, std::span<const Row> rows,
                            std::vector<CountedBin>& bins) const {
-  const double* r = posterior_.residuals_of_class(tree.target.k);
-  const double* base =
-      tree.target.base < 0 ? nullptr : posterior_.residuals_of_class(tree.target.base);
+  const bool against = tree.target.base >= 0;
   const double* weights = posterior_.weights();
   double of_k[kAtOnce], of_base[kAtOnce], weight[kAtOnce];
   Packed stats[kAtOnce];
@@ -178,11 +183,11 @@ void ClassTreesBlock::fill(const Growing& tree, std::span<const Row> rows,
     const std::size_t n = std::min(kAtOnce, rows.size() - b);
     for (std::size_t i = 0; i < n; ++i) {
       const Row row = rows[b + i];
-      of_k[i] = r[row];
-      if (base) of_base[i] = base[row];
+      of_k[i] = posterior_.residual(row, tree.target.k);
+      if (against) of_base[i] = posterior_.residual(row, tree.target.base);
       if (weights) weight[i] = weights[row];
     }
-    piece.derive(of_k, base ? of_base : nullptr, weights ? weight : nullptr, n, criterion_);
+    piece.derive(of_k, against ? of_base : nullptr, weights ? weight : nullptr, n, criterion_);
     pack_rows(piece.g.data(), piece.mass, n, tree.scale, stats);
     for (std::size_t i = 0; i < n; ++i) total += CountedBin::row(stats[i]);
     add_to_histogram(data_, rows.data() + b, stats, n, bins.data());
@@ -200,7 +205,7 @@ std::vector<std::int64_t> ClassTreesBlock::leaf_sums(const std::vector<Target>& 
   std::vector<Piece> pieces(static_cast<std::size_t>(team.size()));
   team.each(trees.size(), [&](std::size_t t, int slot) {
     Piece& p = pieces[static_cast<std::size_t>(slot)];
-    derive_all(posterior_, targets[t], criterion_, p);
+    p.derive(posterior_, targets[t], criterion_);
     route_all(data_, *trees[t], team.alone(slot));
     for (std::size_t i = 0; i < data_.n_rows; ++i) {
       std::int64_t* leaf = &sums[first[t] + 2 * std::size_t{trees[t]->leaf_of_row[i]}];

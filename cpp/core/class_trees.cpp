@@ -30,17 +30,9 @@ const double* weights_of(const Posterior& posterior, const GrowLimits& limits, S
 
 void derive(const Posterior& posterior, Target target, const double* weights, Scratch& s,
             const Team& team) {
-  const double* r = posterior.residuals_of_class(target.k);
   s.g.resize(posterior.n_rows()), s.h.resize(posterior.n_rows());
   team.range(posterior.n_rows(), kParallelRows, [&](std::size_t begin, std::size_t end, int) {
-    const double* w = weights ? weights + begin : nullptr;
-    const std::size_t n = end - begin;
-    if (target.base < 0) {
-      derive_alone(r + begin, w, n, &s.g[begin], &s.h[begin]);
-    } else {
-      const double* base = posterior.residuals_of_class(target.base);
-      derive_against(r + begin, base + begin, w, n, &s.g[begin], &s.h[begin]);
-    }
+    derive_rows(posterior, target.k, target.base, weights, begin, end, &s.g[begin], &s.h[begin]);
   });
 }
 
@@ -168,7 +160,7 @@ std::vector<Tree> grow_all(const BinnedData& data, const Source& source,
                    {directions_of(limits.monotone, targets[t], data.feature_of),
                     Criterion::value_per_step(factor)});
     evaluator.prepare(s.g.data(), mass, sum_g, sum_mass, inner);
-    trees[t] = Grower(data, limits, evaluator, inner).grow(s.channels.rows, s.channels.skipped);
+    trees[t] = Grower(data, limits, evaluator, inner).grow(s.channels.rows);
   });
   return trees;
 }

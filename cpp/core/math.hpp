@@ -45,7 +45,9 @@ inline double log_portable(double x) {
   const double z = s * s;
   double series = 1.0 / 23.0;  // log m = 2 s (1 + z/3 + z^2/5 + ...), |s| <= 0.172
   for (int k = 21; k >= 1; k -= 2) series = series * z + 1.0 / k;
-  const auto n = static_cast<double>(exponent);
+  constexpr double kRound =
+      6755399441055744.0;  // an integer to a double; unlike a cast it vectorises
+  const double n = std::bit_cast<double>(exponent + std::bit_cast<std::int64_t>(kRound)) - kRound;
   return n * 6.93147180369123816490e-01 + (2.0 * s * series + n * 1.90821492927058770002e-10);
 }
 

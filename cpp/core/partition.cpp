@@ -12,10 +12,17 @@ struct Router {
   const BinnedData& data;
   int feature;
   Code missing;
+  int bin;
+  bool plain;  // every row has a value, and a cut parts them
   std::array<bool, 256> left{};
 
   Router(const BinnedData& d, const Split& split)
-      : data(d), feature(split.feature), missing(static_cast<Code>(d.n_value_bins(split.feature))) {
+      : data(d),
+        feature(split.feature),
+        missing(static_cast<Code>(d.n_value_bins(split.feature))),
+        bin(split.bin),
+        plain(!split.categorical && d.column(feature).all &&
+              !d.cuts.has_missing[static_cast<std::size_t>(feature)]) {
     if (split.categorical) {
       for (int b = 0; b < missing; ++b) left[static_cast<std::size_t>(b)] = split.left.contains(b);
       return;
@@ -27,6 +34,7 @@ struct Router {
 
   // Left rows to the front of `rows`, right rows to `right`; no branch depends on the data.
   Partition operator()(Row* rows, std::size_t n, Row* right) const {
+    if (plain) return {part_plainly(rows, n, right), false};
     std::size_t n_left = 0, n_right = 0, n_missing = 0;
     data.column(feature).each(rows, n, [&](std::size_t i, Code code) {
       const Row row = rows[i];
@@ -38,6 +46,19 @@ struct Router {
       n_right += !goes_left;
     });
     return {n_left, n_missing > 0};
+  }
+
+ private:
+  std::size_t part_plainly(Row* rows, std::size_t n, Row* right) const {
+    const Code* codes = data.column(feature).all;
+    const auto last = static_cast<Code>(bin);
+    std::size_t n_left = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const Row row = rows[i];
+      rows[n_left] = right[i - n_left] = row;
+      n_left += codes[row] <= last;
+    }
+    return n_left;
   }
 };
 

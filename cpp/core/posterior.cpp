@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <utility>
 
 #include "clones.hpp"
 #include "fixed_point.hpp"
@@ -23,20 +25,19 @@ struct Factors {
   explicit Factors(const Moves& m) : moves(m), factor(m.values.size()) {
     std::transform(m.values.begin(), m.values.end(), factor.begin(), exp_portable);
   }
-  void apply(std::size_t row, double* p) const {
-    const std::size_t at = moves.leaf_of_row[row] * moves.width;
-    for (std::size_t m = at; m < at + moves.width; ++m) p[moves.classes[m]] *= factor[m];
-  }
-  // Rows [begin, end) of p (.., n_classes). A tree that moves one class is the common case.
-  void apply(std::size_t begin, std::size_t end, double* p, std::size_t n_classes) const {
+  // Of rows [begin, end), the first of which is at p. A tree that moves one class is the common
+  // case.
+  void apply(std::size_t begin, std::size_t end, Posterior::Stride stride, double* p) const {
+    const std::uint16_t* leaf = moves.leaf_of_row;
     if (moves.width == 1) {
-      const std::uint16_t* leaf = moves.leaf_of_row;
       const double* by_leaf = factor.data();
-      double* column = p + moves.classes[0];
-      for (std::size_t i = begin; i < end; ++i) column[i * n_classes] *= by_leaf[leaf[i]];
-    } else {
-      for (std::size_t i = begin; i < end; ++i) apply(i, p + i * n_classes);
+      p += static_cast<std::size_t>(moves.classes[0]) * stride.of_class;
+      for (std::size_t i = begin; i < end; ++i, p += stride.row) *p *= by_leaf[leaf[i]];
+      return;
     }
+    for (std::size_t i = begin; i < end; ++i, p += stride.row)
+      for (std::size_t m = leaf[i] * moves.width; m < (leaf[i] + 1u) * moves.width; ++m)
+        p[static_cast<std::size_t>(moves.classes[m]) * stride.of_class] *= factor[m];
   }
 };
 
@@ -63,8 +64,8 @@ inline double sum_of(const double* p, std::size_t n) {
 }
 
 // Normalises n rows of probabilities; `others` receives the sums over the classes other than y.
-EDGEWISE_CLONES void normalise(double* p, std::size_t n_classes, const Label* y, std::size_t n,
-                               double* others) {
+EDGEWISE_CLONES void normalise_rows(double* p, std::size_t n_classes, const Label* y, std::size_t n,
+                                    double* others) {
   for (std::size_t i = 0; i < n; ++i, p += n_classes) {
     const double inverse = 1.0 / sum_of(p, n_classes);
     for (std::size_t k = 0; k < n_classes; ++k) {
@@ -78,6 +79,83 @@ EDGEWISE_CLONES void normalise(double* p, std::size_t n_classes, const Label* y,
   }
 }
 
+// sum_of(..) of n rows whose classes are `stride` apart: the same additions, four rows abreast.
+inline void sums_of_columns(const double* p, std::size_t n_classes, std::size_t stride,
+                            std::size_t n, double* sums) {
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    Double4 chain[8] = {};
+    std::size_t k = 0;
+    for (; k + 8 <= n_classes; k += 8)
+      for (std::size_t j = 0; j < 8; ++j) chain[j] += load4(p + (k + j) * stride + i);
+    if (k + 4 <= n_classes) {
+      for (std::size_t j = 0; j < 4; ++j) chain[j] += load4(p + (k + j) * stride + i);
+      k += 4;
+    }
+    Double4 rest{};
+    for (; k < n_classes; ++k) rest += load4(p + k * stride + i);
+    for (std::size_t j = 0; j < 4; ++j) chain[j] += chain[j + 4];
+    const Double4 sum = ((chain[0] + chain[1]) + (chain[2] + chain[3])) + rest;
+    std::memcpy(sums + i, &sum, sizeof sum);
+  }
+  std::vector<double> row(i < n ? n_classes : 0);
+  for (; i < n; ++i) {
+    for (std::size_t k = 0; k < n_classes; ++k) row[k] = p[k * stride + i];
+    sums[i] = sum_of(row.data(), n_classes);
+  }
+}
+
+// normalise_rows for n <= kRowsAtOnce rows whose classes are `stride` apart.
+EDGEWISE_CLONES void normalise_columns(double* p, std::size_t n_classes, std::size_t stride,
+                                       const Label* y, std::size_t n, double* others) {
+  double inverse[kRowsAtOnce], py[kRowsAtOnce];
+  sums_of_columns(p, n_classes, stride, n, inverse);
+  for (std::size_t i = 0; i < n; ++i) inverse[i] = 1.0 / inverse[i];
+  for (std::size_t k = 0; k < n_classes; ++k)
+    for (std::size_t i = 0; i < n; ++i) {
+      const double value = p[k * stride + i] * inverse[i];
+      p[k * stride + i] = value > kFloor ? value : kFloor;
+    }
+  for (std::size_t i = 0; i < n; ++i)
+    py[i] = std::exchange(p[static_cast<std::size_t>(y[i]) * stride + i], 0.0);
+  sums_of_columns(p, n_classes, stride, n, others);
+  for (std::size_t i = 0; i < n; ++i) p[static_cast<std::size_t>(y[i]) * stride + i] = py[i];
+}
+
+EDGEWISE_CLONES void take_logarithms(double* x, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) x[i] = log_portable(x[i]);
+}
+
+EDGEWISE_CLONES void sum_columns(const double* p, std::size_t n_classes, std::size_t stride,
+                                 std::size_t n, double* sums) {
+  sums_of_columns(p, n_classes, stride, n, sums);
+}
+
+// Probabilities of some rows, class after class, which trees have moved but nobody has normalised.
+struct Moved {
+  std::size_t n_classes;
+  std::vector<double> p;  // (n_classes, kRowsAtOnce)
+  double log_p[kRowsAtOnce];
+
+  explicit Moved(std::size_t n) : n_classes(n), p(n * kRowsAtOnce) {}
+
+  // Logarithms of the probabilities of the labels y of n rows.
+  void log_of(const Label* y, std::size_t n) {
+    double sum[kRowsAtOnce];
+    sum_columns(p.data(), n_classes, kRowsAtOnce, n, sum);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double py = p[static_cast<std::size_t>(y[i]) * kRowsAtOnce + i];
+      log_p[i] = std::max(py / sum[i], kFloor);
+    }
+    take_logarithms(log_p, n);
+  }
+};
+
+EDGEWISE_CLONES void residuals_of(const double* p, const double* others, const Label* y, int k,
+                                  std::size_t n, double* out) {
+  for (std::size_t i = 0; i < n; ++i) out[i] = y[i] == k ? others[i] : -p[i];
+}
+
 }  // namespace
 
 Posterior::Posterior(std::vector<Label> labels, std::vector<double> weights,
@@ -85,7 +163,8 @@ Posterior::Posterior(std::vector<Label> labels, std::vector<double> weights,
     : n_classes_(static_cast<int>(start.size())),
       labels_(std::move(labels)),
       weights_(std::move(weights)),
-      total_weight_(static_cast<double>(labels_.size())) {
+      total_weight_(static_cast<double>(labels_.size())),
+      stride_(by_class ? Stride{1, labels_.size()} : Stride{start.size(), 1}) {
   if (!weights_.empty()) {
     largest_weight_ = *std::max_element(weights_.begin(), weights_.end());
     const double unit = sum_scale(weights_.size(), largest_weight_);
@@ -95,36 +174,44 @@ Posterior::Posterior(std::vector<Label> labels, std::vector<double> weights,
   }
   std::vector<double> first(start.size());
   std::transform(start.begin(), start.end(), first.begin(), exp_portable);
-  p_.reserve(labels_.size() * first.size());
-  for (std::size_t i = 0; i < n_rows(); ++i) p_.insert(p_.end(), first.begin(), first.end());
+  p_.resize(labels_.size() * first.size());
+  for (std::size_t i = 0; i < n_rows(); ++i)
+    for (std::size_t k = 0; k < first.size(); ++k) p_[place(i, k)] = first[k];
   others_.resize(n_rows());
-  normalise(p_.data(), first.size(), labels_.data(), n_rows(), others_.data());
-  if (!by_class) return;
-  by_class_.resize(p_.size());
-  transpose(0, n_rows());
+  normalise(0, n_rows());
 }
 
-void Posterior::transpose(std::size_t begin, std::size_t end) {
+void Posterior::normalise(std::size_t begin, std::size_t end) {
   const auto n_classes = static_cast<std::size_t>(n_classes_);
-  for (std::size_t b = begin; b < end; b += 16) {
-    const std::size_t e = std::min(end, b + 16);
-    for (std::size_t k = 0; k < n_classes; ++k)
-      for (std::size_t i = b; i < e; ++i) by_class_[k * n_rows() + i] = -p_[i * n_classes + k];
-    for (std::size_t i = b; i < e; ++i)
-      by_class_[static_cast<std::size_t>(labels_[i]) * n_rows() + i] = others_[i];
+  for (std::size_t b = begin; b < end; b += kRowsAtOnce) {
+    const std::size_t n = std::min(end - b, kRowsAtOnce);
+    double* p = &p_[place(b, 0)];
+    if (stride_.of_class == 1) {
+      normalise_rows(p, n_classes, &labels_[b], n, &others_[b]);
+    } else {
+      normalise_columns(p, n_classes, stride_.of_class, &labels_[b], n, &others_[b]);
+    }
   }
+}
+
+void Posterior::copy(std::size_t begin, std::size_t n, double* out) const {
+  for (std::size_t k = 0; k < static_cast<std::size_t>(n_classes_); ++k, out += kRowsAtOnce)
+    for (std::size_t i = 0; i < n; ++i) out[i] = p_[place(begin + i, k)];
+}
+
+void Posterior::residuals(int k, std::size_t begin, std::size_t end, double* out) const {
+  residuals_of(&p_[place(begin, static_cast<std::size_t>(k))], &others_[begin], &labels_[begin], k,
+               end - begin, out);
 }
 
 void Posterior::add(const std::vector<Moves>& trees, const Team& team) {
   const auto factors = factors_of(trees);
-  const auto n_classes = static_cast<std::size_t>(n_classes_);
   team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t b = begin; b < end; b += kRowsAtOnce) {
       const std::size_t e = std::min(end, b + kRowsAtOnce);
-      for (const Factors& f : factors) f.apply(b, e, p_.data(), n_classes);
-      normalise(p_.data() + b * n_classes, n_classes, &labels_[b], e - b, &others_[b]);
+      for (const Factors& f : factors) f.apply(b, e, stride_, &p_[place(b, 0)]);
+      normalise(b, e);
     }
-    if (!by_class_.empty()) transpose(begin, end);
   });
 }
 
@@ -146,11 +233,14 @@ std::vector<std::int64_t> Posterior::class_loss_sums(double unit, const Team& te
   std::vector<std::vector<std::int64_t>> sums(static_cast<std::size_t>(team.size()));
   for (auto& s : sums) s.resize(n_classes);
   team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto y = static_cast<std::size_t>(labels_[i]);
-      const double loss = -log_portable(p_[i * n_classes + y]);
-      sums[static_cast<std::size_t>(slot)][y] +=
-          to_integer(loss * weight(static_cast<Row>(i)) * unit);
+    std::int64_t* sum = sums[static_cast<std::size_t>(slot)].data();
+    double log_p[kRowsAtOnce];
+    for (std::size_t b = begin; b < end; b += kRowsAtOnce) {
+      const std::size_t n = std::min(end - b, kRowsAtOnce);
+      for (std::size_t i = 0; i < n; ++i) log_p[i] = of(static_cast<Row>(b + i), labels_[b + i]);
+      take_logarithms(log_p, n);
+      for (std::size_t i = 0; i < n; ++i)
+        sum[labels_[b + i]] += to_integer(-log_p[i] * weight(static_cast<Row>(b + i)) * unit);
     }
   });
   std::vector<std::int64_t> totals(n_classes);
@@ -170,14 +260,15 @@ std::int64_t Posterior::loss_sum_after(const std::vector<Moves>& trees, double u
   const auto n_classes = static_cast<std::size_t>(n_classes_);
   std::vector<std::int64_t> sums(static_cast<std::size_t>(team.size()));
   team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int slot) {
-    std::vector<double> p(n_classes);
+    Moved moved(n_classes);
     std::int64_t sum = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      std::copy_n(p_.data() + i * n_classes, n_classes, p.data());
-      for (const Factors& f : factors) f.apply(i, p.data());
-      const double py =
-          std::max(p[static_cast<std::size_t>(labels_[i])] / sum_of(p.data(), n_classes), kFloor);
-      sum += to_integer(-log_portable(py) * weight(static_cast<Row>(i)) * unit);
+    for (std::size_t b = begin; b < end; b += kRowsAtOnce) {
+      const std::size_t n = std::min(end - b, kRowsAtOnce);
+      copy(b, n, moved.p.data());
+      for (const Factors& f : factors) f.apply(b, b + n, {1, kRowsAtOnce}, moved.p.data());
+      moved.log_of(&labels_[b], n);
+      for (std::size_t i = 0; i < n; ++i)
+        sum += to_integer(-moved.log_p[i] * weight(static_cast<Row>(b + i)) * unit);
     }
     sums[static_cast<std::size_t>(slot)] += sum;
   });

@@ -4,6 +4,9 @@
 // again, so exponentials are taken once per leaf, never once per row, and F itself is not needed:
 //   p_ik  <-  p_ik exp(v_ik) / sum_s p_is exp(v_is).
 // The state is a fold over the trees: replaying them gives the same bits.
+//
+// Probabilities are kept row after row for trees that look at all classes of a row, or class after
+// class for trees that look at one class of all rows. The arithmetic is the same, bit for bit.
 #pragma once
 
 #include <span>
@@ -33,8 +36,13 @@ struct Moves {
 
 class Posterior {
  public:
+  // Places from a row to the next and from a class to the next.
+  struct Stride {
+    std::size_t row, of_class;
+  };
+
   // Labels in 0..n_classes-1; weights empty (all one) or positive; `start` are initial scores F.
-  // With `by_class` the residuals are kept class after class as well, which class trees read.
+  // With `by_class` the probabilities are kept class after class, as class trees read them.
   Posterior(std::vector<Label> labels, std::vector<double> weights, std::span<const double> start,
             bool by_class);
 
@@ -44,19 +52,16 @@ class Posterior {
   double weight(Row row) const { return weights_.empty() ? 1.0 : weights_[row]; }
   bool weighted() const { return !weights_.empty(); }
   const double* weights() const { return weights_.empty() ? nullptr : weights_.data(); }
-  const double* of_row(Row row) const {
-    return p_.data() + static_cast<std::size_t>(row) * static_cast<std::size_t>(n_classes_);
-  }
+  double of(Row row, int k) const { return p_[place(row, static_cast<std::size_t>(k))]; }
+
+  // All classes of a row; not with `by_class`.
+  const double* of_row(Row row) const { return p_.data() + place(row, 0); }
 
   // r_ik - p_ik without cancellation: for the true class, the sum of the other probabilities.
-  double residual(Row row, int k) const {
-    return labels_[row] == k ? others_[row] : -of_row(row)[k];
-  }
+  double residual(Row row, int k) const { return labels_[row] == k ? others_[row] : -of(row, k); }
 
-  // r_ik - p_ik of class k for all rows; needs `by_class`.
-  const double* residuals_of_class(int k) const {
-    return by_class_.data() + static_cast<std::size_t>(k) * n_rows();
-  }
+  // Writes the residuals of class k of rows [begin, end); needs `by_class`.
+  void residuals(int k, std::size_t begin, std::size_t end, double* out) const;
 
   // Adds the trees' leaf values to the scores.
   void add(const std::vector<Moves>& trees, const Team& team);
@@ -77,16 +82,20 @@ class Posterior {
 
  private:
   double loss_unit() const { return loss_unit(n_rows(), largest_weight_); }
-  void transpose(std::size_t begin, std::size_t end);
+  std::size_t place(std::size_t row, std::size_t k) const {
+    return row * stride_.row + k * stride_.of_class;
+  }
+  void normalise(std::size_t begin, std::size_t end);
+  void copy(std::size_t begin, std::size_t n, double* out) const;
 
   int n_classes_;
   std::vector<Label> labels_;
   std::vector<double> weights_;
   double largest_weight_ = 1.0;
   double total_weight_;
-  std::vector<double> p_;         // (n_rows, n_classes)
-  std::vector<double> others_;    // (n_rows): sum of p over the wrong classes
-  std::vector<double> by_class_;  // (n_classes, n_rows): residuals, or empty
+  Stride stride_;
+  std::vector<double> p_;       // (n_rows, n_classes), or (n_classes, n_rows)
+  std::vector<double> others_;  // (n_rows): sum of p over the wrong classes
 };
 
 }  // namespace edgewise

@@ -21,11 +21,15 @@ namespace edgewise {
 
 // One thread's arrays, reused from tree to tree.
 struct TwoChannels {
-  std::vector<Packed> stats;       // (n_rows)
-  std::vector<Row> rows, skipped;  // rows that count in the search for splits, and the others
+  std::vector<Packed> stats;  // (n_rows)
+  std::vector<Row> rows;      // that count in the search for splits
+  std::vector<Row> skipped;   // the others of those that prepare_some was given
 };
 
 void pack_rows(const double* g, const double* mass, std::size_t n, FixedPoint scale, Packed* stats);
+
+// Lists the rows that count, ascending.
+void select_rows(const std::vector<Packed>& stats, Threshold counts, std::vector<Row>& rows);
 
 // Histograms handed out and taken back.
 template <class Bin>
@@ -110,7 +114,8 @@ class TwoChannelEvaluator {
       pack_rows(g + begin, mass + begin, end - begin, scale_, &s_.stats[begin]);
     });
     const std::size_t counted = limits_.sample ? limits_.sample->n_drawn : n;
-    select(Threshold(limits_.negligible, sum_g * scale_.g, sum_mass * scale_.h, counted));
+    const Threshold counts(limits_.negligible, sum_g * scale_.g, sum_mass * scale_.h, counted);
+    select_rows(s_.stats, counts, s_.rows);
   }
 
   // The same for some rows only, of signed weights (rows) whose sizes sum to one: mass is size.
@@ -216,34 +221,25 @@ class TwoChannelEvaluator {
     }
   }
 
-  void select(Threshold counts_for_splits) {
-    s_.rows.resize(data_.n_rows), s_.skipped.resize(data_.n_rows);
-    std::size_t kept = 0, left = 0;
-    for (std::size_t i = 0; i < data_.n_rows; ++i) {
-      const bool counts = counts_for_splits(s_.stats[i]);
-      s_.rows[kept] = s_.skipped[left] = static_cast<Row>(i);
-      kept += counts;
-      left += !counts;
-    }
-    s_.rows.resize(kept), s_.skipped.resize(left);
-  }
-
   // Sums rows [begin, end) of the row array into a histogram; returns their total.
   Bin sum(const Row* rows, std::size_t begin, std::size_t end, std::vector<Bin>& histogram) const {
     constexpr std::size_t kAtOnce = 1024, kManyAtOnce = 65536;
-    // Where a row has next to nothing in a block, many rows must pass before the next block is
-    // worth loading.
-    const std::size_t at_once = data_.column_at.empty() ? kAtOnce : kManyAtOnce;
+    // Where a row has next to nothing in a block, or columns are joint, many rows must pass before
+    // the next block is worth loading.
+    const bool soon = data_.column_at.empty() && data_.joint.size() == 0;
+    const std::size_t at_once = soon ? kAtOnce : kManyAtOnce;
     Packed few[kAtOnce];
     std::vector<Packed> many(at_once > kAtOnce ? std::min(at_once, end - begin) : 0);
     Packed* stats = many.empty() ? few : many.data();
     Bin total{};
     for (std::size_t b = begin; b < end; b += at_once) {
       const std::size_t n = std::min(at_once, end - b);
+      std::uint64_t sum = 0;
       for (std::size_t i = 0; i < n; ++i) {
         stats[i] = s_.stats[rows[b + i]];
-        total += Bin::row(stats[i]);
+        sum += static_cast<std::uint64_t>(stats[i]);
       }
+      total += Bin::rows(static_cast<Packed>(sum), n);
       add_to_histogram(data_, rows + b, stats, n, histogram.data());
     }
     return total;

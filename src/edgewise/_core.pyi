@@ -28,6 +28,9 @@ class BinnedData:
     def sparse(self) -> bool: ...
 
     @property
+    def n_joint(self) -> int: ...
+
+    @property
     def n_bytes(self) -> int: ...
 
     @property

@@ -132,19 +132,20 @@ def binned(size: Size) -> float:
     starts = 4 * size.n * blocks
     if size.is_sparse:
         return 12 * size.n + 7 * size.entries + starts + 12 * size.places
-    return 2.05 * size.n * size.d + starts + 8 * size.places
+    joint = size.n * size.d  # at most: two bytes for two columns, where they have few bins
+    return 2.05 * size.n * size.d + joint + starts + 8 * size.places
 
 
 def state(size: Size, estimator: Any) -> float:
     """What changes from round to round, and what growing a tree takes."""
     leaves = _leaves(size, estimator)
     if isinstance(estimator, AOSOLogitBoostClassifier):
-        return _posterior(size, layouts=1) + _pair_tree(size, estimator)
+        return _posterior(size) + _pair_tree(size, estimator)
     if isinstance(estimator, NewtonBoostClassifier):  # but for what its loss allocates inside
         return 9 * 8 * size.n * size.K + _class_trees(size, estimator, leaves, size.K)
     if isinstance(estimator, BaseBooster):
         at_once = size.K * (size.K - 1) / 2 if isinstance(estimator, ABCBooster) else size.K
-        return _posterior(size, layouts=2) + _class_trees(size, estimator, leaves, at_once)
+        return _posterior(size) + _class_trees(size, estimator, leaves, at_once)
     if isinstance(estimator, MartiBoostClassifier):
         walk = 8 * size.n * 4 * (estimator.n_layers + 1)
         return walk + _class_trees(size, estimator, leaves, 1)
@@ -197,8 +198,8 @@ def _histogram(size: Size, estimator: Any) -> float:
     return size.places * (8 if estimator.min_samples_leaf == 1 else 16)
 
 
-def _posterior(size: Size, layouts: int) -> float:
-    return size.n * (28 + 8 * layouts * size.K)
+def _posterior(size: Size) -> float:
+    return size.n * (28 + 8 * size.K)
 
 
 def _class_trees(size: Size, estimator: Any, leaves: int, at_once: float) -> float:
