@@ -54,6 +54,8 @@ ADDRESS = Sanitizer(
         "unit/test_math.py",
         "unit/test_nasty_data.py",
         "unit/test_permutation.py",
+        "unit/test_posterior.py",
+        "unit/test_routing.py",
         "unit/test_samme.py",
         "unit/test_saved.py",
         "unit/test_single_rows.py",
