@@ -302,34 +302,75 @@ void Forest::walk(const Rows& rows, std::size_t first, std::size_t last, Visit v
   }
 }
 
-void Forest::add_leaves(const TreeAt& tree, const std::uint32_t* at, std::size_t n,
-                        std::size_t n_classes, double* scores) const {
+template <class LeafOf>
+void Forest::add_leaves(const TreeAt& tree, LeafOf leaf, std::size_t n, std::size_t n_classes,
+                        double* scores) const {
   const auto width = static_cast<std::size_t>(tree.width);
   const auto first = static_cast<std::size_t>(tree.values);
   if (tree.one_class) {
     double* column = scores + classes_[first];
-    for (std::size_t i = 0; i < n; ++i)
-      column[i * n_classes] += values_[first + static_cast<std::size_t>(leaf_[at[i]])];
+    const double* values = values_.data() + first;
+    for (std::size_t i = 0; i < n; ++i) column[i * n_classes] += values[leaf(i)];
     return;
   }
   for (std::size_t i = 0; i < n; ++i) {
-    const std::size_t begin = first + static_cast<std::size_t>(leaf_[at[i]]) * width;
+    const std::size_t begin = first + leaf(i) * width;
     for (std::size_t m = begin; m < begin + width; ++m)
       scores[i * n_classes + static_cast<std::size_t>(classes_[m])] += values_[m];
   }
+}
+
+const CodedForest* Forest::coded(const Matrix& x, std::size_t n_trees) const {
+  if (x.rows < kRowsAbreast || x.is_sparse() || !coded_.empty()) return nullptr;
+  std::call_once(once_, [&] { coded_forest_ = std::make_unique<CodedForest>(make_coded()); });
+  return coded_forest_->pays(x, n_trees) ? coded_forest_.get() : nullptr;
+}
+
+// From the nodes, back to the arrays they were made of.
+CodedForest Forest::make_coded() const {
+  std::vector<std::int64_t> start;
+  std::vector<std::int32_t> feature, left;
+  std::vector<double> threshold;
+  for (std::size_t t = 0; t < trees_.size(); ++t) {
+    start.push_back(trees_[t].root);
+    const std::size_t end = t + 1 < trees_.size() ? trees_[t + 1].root : nodes_.size();
+    for (std::size_t i = trees_[t].root; i < end; ++i) {
+      const bool is_leaf = leaf_[i] >= 0;
+      feature.push_back(is_leaf ? -1 : static_cast<std::int32_t>(nodes_[i].place / kAbreast));
+      left.push_back(is_leaf ? leaf_[i]
+                             : static_cast<std::int32_t>(nodes_[i].left - trees_[t].root));
+      threshold.push_back(nodes_[i].threshold);
+    }
+  }
+  start.push_back(static_cast<std::int64_t>(nodes_.size()));
+  ForestArrays arrays{};
+  arrays.node_start = start, arrays.feature = feature, arrays.left = left;
+  arrays.threshold = threshold, arrays.missing_left = missing_left_;
+  return CodedForest(arrays);
 }
 
 void Forest::add_scores(const Matrix& x, std::size_t first, std::size_t last, int n_classes,
                         double* scores, const Team& team) const {
   const std::size_t size = rows_at_once(x);
   const auto k = static_cast<std::size_t>(n_classes);
+  const CodedForest* by_code = coded(x, last - first);
   team.range(x.rows, 64, [&](std::size_t begin, std::size_t end, int) {
+    if (by_code)
+      return by_code->each(
+          x, begin, end, first, last,
+          [&](std::size_t t, std::size_t row, std::size_t n, const std::uint8_t* leaves) {
+            const auto leaf = [&](std::size_t i) { return std::size_t{leaves[i]}; };
+            add_leaves(trees_[t], leaf, n, k, scores + row * k);
+          });
     Rows rows{coded_};
     for (std::size_t b = begin; b < end; b += size) {
       rows.load(x, b, std::min(end, b + size));
       walk(rows, first, last,
            [&](std::size_t t, std::size_t i, std::size_t n, const std::uint32_t* at) {
-             add_leaves(trees_[t], at, n, k, scores + (b + i) * k);
+             const auto leaf = [&](std::size_t j) {
+               return static_cast<std::size_t>(leaf_[at[j]]);
+             };
+             add_leaves(trees_[t], leaf, n, k, scores + (b + i) * k);
            });
     }
   });

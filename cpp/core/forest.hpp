@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
+#include "coded_forest.hpp"
 #include "matrix.hpp"
 #include "posterior.hpp"
 #include "threads.hpp"
@@ -107,9 +110,13 @@ class Forest {
                      std::uint32_t* out) const;
   template <bool kMissing, bool kSets>
   std::uint32_t next(std::uint32_t at, double value) const;
-  // Adds the values of the leaves at n places to as many rows of scores.
-  void add_leaves(const TreeAt& tree, const std::uint32_t* at, std::size_t n, std::size_t n_classes,
+  // Adds the values of n leaves, leaf(i) the i-th's number, to as many rows of scores.
+  template <class LeafOf>
+  void add_leaves(const TreeAt& tree, LeafOf leaf, std::size_t n, std::size_t n_classes,
                   double* scores) const;
+  // For many rows; null where it does not serve. Made when it is first asked for.
+  const CodedForest* coded(const Matrix& x, std::size_t n_trees) const;
+  CodedForest make_coded() const;
   void branch_at(const Rows& rows, std::size_t g, std::size_t t,
                  std::span<const std::uint8_t> frozen, std::span<const double> right, double* mass,
                  double* settled) const;
@@ -118,6 +125,8 @@ class Forest {
   template <class Visit>
   void walk(const Rows& rows, std::size_t first, std::size_t last, Visit visit) const;
 
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<CodedForest> coded_forest_;
   std::vector<Node> nodes_;
   std::vector<std::int32_t> leaf_;          // (n_nodes): leaf number
   std::vector<std::uint8_t> missing_left_;  // (n_nodes)

@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
+#include <utility>
 
-#include "clones.hpp"
-#include "vectors.hpp"
+#include "choices.hpp"
 
 namespace edgewise {
 namespace {
@@ -78,52 +77,6 @@ void route(const BinnedData& data, Tree& tree, const Row* rows, std::size_t n) {
   }
 }
 
-constexpr std::size_t kAtOnce = 32;  // rows of route_range
-
-typedef std::uint8_t Byte32 __attribute__((vector_size(32)));
-
-// An inner node of a tree for 32 rows at once. Children come after their parents.
-struct Choice {
-  const Code* column;  // from the first row on
-  std::uint16_t node, left;
-  Code bin;
-  Code missing;  // the code that goes left although above the bin; else = bin
-};
-
-// The leaf below a node that a row ends in, (nodes, rows): known at first for the leaves
-// themselves.
-std::vector<std::uint8_t> leaves_of(const Tree& tree) {
-  std::vector<std::uint8_t> below;
-  for (std::size_t i = 0; i < tree.feature.size(); ++i) {
-    const int leaf = tree.feature[i] < 0 ? tree.left[i] : 0;
-    below.insert(below.end(), kAtOnce, static_cast<std::uint8_t>(leaf));
-  }
-  return below;
-}
-
-inline Byte32 load32(const std::uint8_t* p) {
-  Byte32 v;
-  std::memcpy(&v, p, sizeof v);
-  return v;
-}
-
-// From the deepest node to the root, every row takes the leaf of the side it goes to.
-EDGEWISE_CLONES void choose_leaves(const Choice* choices, std::size_t n_choices,
-                                   std::uint8_t* below, std::size_t n, std::uint16_t* leaf_of_row) {
-  for (std::size_t at = 0; at + kAtOnce <= n; at += kAtOnce) {
-    Byte32 leaf = load32(below);
-    for (std::size_t c = n_choices; c-- > 0;) {
-      const Choice& choice = choices[c];
-      const Byte32 codes = load32(choice.column + at);
-      const auto goes_left = (codes <= choice.bin) | (codes == choice.missing);
-      const std::uint8_t* left = below + choice.left * kAtOnce;
-      leaf = goes_left ? load32(left) : load32(left + kAtOnce);
-      std::memcpy(below + choice.node * kAtOnce, &leaf, sizeof leaf);
-    }
-    for (std::size_t i = 0; i < kAtOnce; ++i) leaf_of_row[at + i] = leaf[i];
-  }
-}
-
 }  // namespace
 
 void route_rows(const BinnedData& data, Tree& tree, const Row* rows, std::size_t n) {
@@ -137,26 +90,34 @@ void route_rows(const BinnedData& data, Tree& tree, const Row* rows, std::size_t
 }
 
 bool fits_range(const Tree& tree) {
-  return tree.sets.empty() && tree.feature.size() <= 2 * 256 - 1;
+  return tree.sets.empty() && tree.feature.size() <= 2 * kMostByteLeaves - 1;
 }
 
 void route_range(const BinnedData& data, Tree& tree, std::size_t begin, std::size_t end) {
-  std::vector<Choice> choices;
+  constexpr std::size_t kAtOnce = 1024;
   const auto nodes = steps_of(data, tree);
-  std::vector<std::vector<Code>> copies;  // of columns that list rows
+  std::vector<const Code*> columns(nodes.size());  // of every node, from the first row on
+  std::vector<std::vector<Code>> copies;           // of columns that list rows
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (tree.feature[i] < 0) continue;
     const Column& column = *nodes[i].column;
     if (!column.all) column.copy(begin, end, copies.emplace_back(end - begin).data());
-    const Code* codes = column.all ? column.all + begin : copies.back().data();
-    choices.push_back({codes, static_cast<std::uint16_t>(i),
-                       static_cast<std::uint16_t>(nodes[i].left), nodes[i].bin, nodes[i].missing});
+    columns[i] = column.all ? column.all + begin : copies.back().data();
   }
-  auto below = leaves_of(tree);
-  const std::size_t n = end - begin, whole = n - n % kAtOnce;
-  choose_leaves(choices.data(), choices.size(), below.data(), whole, &tree.leaf_of_row[begin]);
-  std::vector<Row> rest(n - whole);
-  std::iota(rest.begin(), rest.end(), static_cast<Row>(begin + whole));
+  const auto choices = choices_of(
+      tree.feature, tree.left, [](std::size_t i) { return static_cast<std::uint32_t>(i); },
+      [&](std::size_t i) { return std::pair(nodes[i].bin, nodes[i].missing); });
+  const std::size_t whole = begin + (end - begin) / kRowsAbreast * kRowsAbreast;
+  LeafBoard board;
+  std::uint8_t leaves[kAtOnce];
+  for (std::size_t b = begin; b < whole; b += kAtOnce) {
+    const std::size_t n = std::min(kAtOnce, whole - b);
+    board.leaves(choices, columns.data(), n, leaves);
+    std::copy_n(leaves, n, &tree.leaf_of_row[b]);
+    for (const Code*& column : columns) column += column ? n : 0;
+  }
+  std::vector<Row> rest(end - whole);
+  std::iota(rest.begin(), rest.end(), static_cast<Row>(whole));
   route_rows(data, tree, rest.data(), rest.size());
 }
 

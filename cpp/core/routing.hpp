@@ -12,10 +12,8 @@ void route_rows(const BinnedData& data, Tree& tree, const Row* rows, std::size_t
 // Whether route_range serves the tree: no sets of categories, leaves that a byte can number.
 bool fits_range(const Tree& tree);
 
-// Finds the leaves of all rows [begin, end), 32 side by side: from the deepest node to the root,
-// every row takes over the leaf found on the side it goes to. Nothing depends on where other rows
-// go, so a node costs a few instructions for 32 rows; cheaper than walks where most rows are asked
-// for.
+// Finds the leaves of all rows [begin, end), 32 side by side (choices.hpp): cheaper than walks
+// where most rows are asked for.
 void route_range(const BinnedData& data, Tree& tree, std::size_t begin, std::size_t end);
 
 }  // namespace edgewise

@@ -149,7 +149,8 @@ def main(kind: str, folder: str, *pytest_args: str) -> int:
     status = subprocess.run(arguments, cwd=PROJECT, env=logged(env, site), check=False).returncode
     for report in sorted(site.glob("report.*")):
         print(report.read_text(errors="replace"))
-    print(f"{kind}: {'clean' if status == 0 else 'NOT clean'}, {time.perf_counter() - begin:.0f} s")
+    verdict = "clean" if status == 0 else f"NOT clean, pytest ended with {status}"
+    print(f"{kind}: {verdict}, {time.perf_counter() - begin:.0f} s")
     return status
 
 
