@@ -21,7 +21,7 @@ struct Balanced {
   // Returns the weights of the two classes before balancing.
   std::array<double, 2> take(const std::int8_t* signs, const double* mass, std::size_t n) {
     rows.clear(), signed_weights.clear();
-    std::array<double, 2> most{1e-300, 1e-300};
+    std::array<double, 2> most{};
     for (std::size_t i = 0; i < n; ++i) most[signs[i] > 0] = std::max(most[signs[i] > 0], mass[i]);
     const std::array<double, 2> unit{sum_scale(n, most[0]), sum_scale(n, most[1])};
     std::array<std::int64_t, 2> sums{};

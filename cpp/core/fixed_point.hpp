@@ -31,10 +31,12 @@ inline std::int64_t to_integer(double x) {
 // The largest power of two not above x > 0: scaling by it is exact.
 inline double power_of_two_below(double x) { return std::ldexp(1.0, std::ilogb(x)); }
 
-// Scale for exact 63-bit sums of n terms of absolute value at most `bound`.
+// Scale for exact 63-bit sums of n terms of absolute value at most `bound`. It is finite even where
+// all terms are zero, so that they stay zero.
 inline double sum_scale(std::size_t n, double bound) {
+  constexpr double kLeast = 1e-290;
   const int bits = std::min(50, 62 - static_cast<int>(std::bit_width(n)));
-  return std::ldexp(0.5, bits) / power_of_two_below(bound);
+  return std::ldexp(0.5, bits) / power_of_two_below(std::max(bound, kLeast));
 }
 
 // Whether a sum is positive by more than the rounding of its terms, whose sizes sum to `size`: what

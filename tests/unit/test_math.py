@@ -91,3 +91,11 @@ def test_softmax_of_extreme_scores_is_finite():
     _core.softmax(scores, 1)
     np.testing.assert_allclose(scores.sum(axis=1), 1.0)
     np.testing.assert_array_equal(scores.argmax(axis=1), [0, 1])
+
+
+@pytest.mark.parametrize("n", [1, 10**6, 2**32])
+@pytest.mark.parametrize("bound", [0.0, 1e-300, 1e-290, 1.0, 1e300])
+def test_sums_have_a_finite_scale(n, bound):
+    scale = _core.sum_scale(n, bound)
+    assert 0.0 < scale < math.inf
+    assert n * (bound * scale) < 2**63
