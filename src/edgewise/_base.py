@@ -19,10 +19,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _input
-from . import _params as p
 from ._callbacks import CallbackWatcher, Supported, managed
-from ._errors import InvalidDataError, InvalidParameterError
 from ._explained import Explained
+from ._ground import params as p
+from ._ground.errors import InvalidDataError, InvalidParameterError
 from ._groups import as_trained, grouped
 from ._input import Rows
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost

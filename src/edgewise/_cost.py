@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
-from ._errors import CostWarning, InvalidDataError, InvalidParameterError
+from ._ground.errors import CostWarning, InvalidDataError, InvalidParameterError
 
 Array = NDArray[np.float64]
 Decide = Literal["predict", "minimum"]

@@ -11,8 +11,8 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.parallel import Parallel, delayed
 
 from . import _input
-from ._errors import InvalidDataError
 from ._folds import Split, content_folds
+from ._ground.errors import InvalidDataError
 
 Codes = NDArray[np.int32]
 Places = NDArray[np.intp]

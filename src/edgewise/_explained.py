@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ._described import Names, Reader, node_columns, tree_text
-from ._errors import InvalidParameterError
+from ._ground.errors import InvalidParameterError
 from ._model import Model, Scores
 from ._sparse import Matrix, dense
 

@@ -11,7 +11,7 @@ from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save as to_safetensors
 
 from . import _plain
-from ._errors import ModelFormatError
+from ._ground.errors import ModelFormatError
 
 Arrays = dict[str, NDArray[Any]]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from ._chance import Keys, bits, mixed
-from ._errors import InvalidDataError
+from ._ground.errors import InvalidDataError
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]  # training rows, held-out rows
 

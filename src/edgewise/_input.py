@@ -18,7 +18,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from . import _frames
-from ._errors import InvalidDataError, InvalidParameterError
+from ._ground.errors import InvalidDataError, InvalidParameterError
 from ._soft import SoftLabels, soft_labels
 from ._sparse import Matrix, SparseRows
 

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from . import _file
-from ._errors import ModelFormatError
+from ._ground.errors import ModelFormatError
 from ._saved import check_version, restored
 from .abc_logitboost import ABCLogitBoostClassifier
 from .abc_mart import ABCMARTClassifier

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from . import _constraints, _core
-from . import _params as p
 from ._base import Booster, Fit
 from ._calibration import calibrated, weights_of_classes
-from ._errors import InvalidParameterError
+from ._ground import params as p
+from ._ground.errors import InvalidParameterError
 from ._grower import Engine
 from ._input import Rows, columns_of
 from ._model import Scores

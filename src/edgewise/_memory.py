@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from . import _params as p
 from ._abc import ABCBooster
-from ._errors import InvalidParameterError
+from ._ground import params as p
+from ._ground.errors import InvalidParameterError
 from ._logistic import BaseBooster
 from ._threads import n_threads
 from ._voting import VotingBooster

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from . import _input
-from ._errors import InvalidDataError, InvalidParameterError
+from ._ground.errors import InvalidDataError, InvalidParameterError
 
 Array = NDArray[np.float64]
 Measure = Literal["log_loss", "recall"]

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from . import _atomic, _file, _plain, _value_lists
-from . import _params as p
+from . import _file, _plain, _value_lists
 from ._ensemble import EnsembleModel
-from ._errors import ModelFormatError
+from ._ground import atomic
+from ._ground import params as p
+from ._ground.errors import ModelFormatError
+from ._ground.version import __version__
 from ._model import Model
 from ._model_check import need
-from ._version import __version__
 from .losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss
 
 FORMAT = "edgewise model"
@@ -65,7 +66,7 @@ class Saved:
         check_is_fitted(self)
         data = _file.pack(_header_of(self), _arrays_of(self))
         restored(type(self), *_file.unpack(data))
-        _atomic.write_bytes(os.fspath(path), data)
+        atomic.write_bytes(os.fspath(path), data)
 
     def _why_not_saved(self) -> str | None:
         if not type(self).__module__.startswith("edgewise."):

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _input
 from ._base import TRAINING, Booster
-from ._errors import InvalidDataError, InvalidParameterError
+from ._ground.errors import InvalidDataError, InvalidParameterError
 from ._input import Rows
 from ._model import Scores
 from ._threads import n_threads

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._errors import ModelFormatError
+from ._ground.errors import ModelFormatError
 from ._model_check import check_starts, check_types, need
 
 Array = NDArray[Any]

@@ -3,8 +3,8 @@
 from typing import Any, ClassVar
 
 from . import _constraints
-from . import _params as p
 from ._base import Booster
+from ._ground import params as p
 from ._input import Rows, columns_of
 from ._sampling import seed_of
 from ._threads import n_threads

@@ -28,9 +28,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from . import _params as p
 from ._coefficients import Kind
 from ._ensemble import EnsembleBuilder
+from ._ground import params as p
 from ._input import Rows, Weights
 from ._loop import Builder
 from ._mh_bases import (

@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 
-from . import _params as p
+from ._ground import params as p
 from ._grower import Engine, Tree
 from ._logistic import BaseBooster
 

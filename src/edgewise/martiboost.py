@@ -31,10 +31,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core, _input
-from . import _params as p
 from ._base import TRAINING, transaction
 from ._chance import distinct, row_keys, uniforms
-from ._errors import InvalidDataError
+from ._ground import params as p
+from ._ground.errors import InvalidDataError
 from ._groups import for_core, grouped
 from ._input import Rows, Weights
 from ._model import Model, ModelBuilder

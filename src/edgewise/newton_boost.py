@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from . import _params as p
-from ._errors import InvalidDataError, InvalidParameterError
+from ._ground import params as p
+from ._ground.errors import InvalidDataError, InvalidParameterError
 from ._grower import NOTHING_LEFT, Growing, Tree
 from ._input import Rows, Weights
 from ._logistic import BaseBooster

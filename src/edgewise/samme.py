@@ -32,11 +32,11 @@ from sklearn.ensemble._base import _set_random_states
 from sklearn.utils import check_random_state
 
 from . import _core
-from . import _params as p
 from ._base import Fit
 from ._chance import row_keys, uniforms
 from ._coefficients import ROUNDING
 from ._ensemble import EnsembleBuilder, EnsembleModel, Member
+from ._ground import params as p
 from ._groups import grouped
 from ._grower import Tree, set_leaves
 from ._input import Rows, Weights, columns_of

@@ -32,12 +32,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from . import _params as p
 from ._base import transaction
 from ._chance import row_keys, uniforms
 from ._coefficients import signs_of
 from ._cost import check_cost
-from ._errors import InvalidDataError
+from ._ground import params as p
+from ._ground.errors import InvalidDataError
 from ._grower import set_leaves
 from ._input import Rows, Weights
 from ._model import Scores

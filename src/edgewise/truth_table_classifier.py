@@ -26,9 +26,9 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from . import _input
-from . import _params as p
 from ._cross_fit import Answers, Codes, Examples, answers, cross_fit, examples, prefit_answers
-from ._errors import InvalidParameterError
+from ._ground import params as p
+from ._ground.errors import InvalidParameterError
 from ._saved import Saved
 from .lab.truth_table import Loss, Minimum, TruthTable, loss_of
 

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from edgewise._atomic import replacing, write_text
-from edgewise._errors import InvalidDataError
-from edgewise._journal import journal
+from edgewise._ground.atomic import replacing, write_text
+from edgewise._ground.errors import InvalidDataError
+from edgewise._ground.journal import journal
 
 
 def test_a_file_is_written(tmp_path):
@@ -92,7 +92,8 @@ def test_one_process_at_a_time(tmp_path):
 def test_a_full_disk_takes_the_line_back(tmp_path):
     path = tmp_path / "j.jsonl"
     code = (
-        "import resource, sys; from pathlib import Path; from edgewise._journal import journal\n"
+        "import resource, sys; from pathlib import Path\n"
+        "from edgewise._ground.journal import journal\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "with journal(Path(sys.argv[1])) as book:\n"
         "    book.append({'a': 1})\n"

@@ -21,7 +21,7 @@ from support import VARIANTS, table
 import edgewise
 from edgewise import InvalidDataError, InvalidParameterError, _cost
 from edgewise._cost import check_cost, expected_cost, expected_cost_scorer, minimum_cost_labels
-from edgewise._errors import CostWarning
+from edgewise._ground.errors import CostWarning
 
 COST = np.array([[0.0, 1.0, 10.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 ZERO_ONE = 1.0 - np.eye(3)

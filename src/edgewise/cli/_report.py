@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import report as reports
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 from .._input import encode, stratified_split
 from ..comparison import OURS, Comparison, Row
 from ..tables import Table

@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from .._atomic import write_bytes
-from .._errors import InvalidDataError
-from .._journal import Journal, journal
+from .._ground.atomic import write_bytes
+from .._ground.errors import InvalidDataError
+from .._ground.journal import Journal, journal
 from ._results import Proba, Result
 
 LINES = "results.jsonl"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 from .._loop import Builder, History, Watcher
 from .._model import Model
 from ._settings import Settings

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core, _input
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 from ._block import Block
 from ._exact import exact_sum
 

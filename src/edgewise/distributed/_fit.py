@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _input
 from .._base import Fit
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 from . import _dask
 from ._backend import Backend
 from ._checkpoint import Checkpoints, resumed

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from .. import _core, _input
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 from .._groups import MOST
 from .._input import Weights
 from .._loop import Watcher

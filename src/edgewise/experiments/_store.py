@@ -6,8 +6,8 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from .._errors import InvalidDataError
-from .._journal import Journal, journal
+from .._ground.errors import InvalidDataError
+from .._ground.journal import Journal, journal
 from ._types import Key, Record
 
 FILE = "cells.jsonl"

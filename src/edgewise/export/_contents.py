@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import ModelFormatError
+from .._ground.errors import ModelFormatError
 from .._logistic import BaseBooster
 from .._model import Model
 from ..adaboost_mh import AdaBoostMHClassifier

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._cost import check_cost
-from .._params import check, integer, one_of
+from .._ground.params import check, integer, one_of
 from ..metrics import Confusion, confusion_matrix, worst_confusions
 from ._axes import INK, SIGNAL, axes
 

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any, Self
 
 from .._described import Names, Node
-from .._errors import InvalidParameterError
+from .._ground.errors import InvalidParameterError
 from ._axes import COLOURS, FAINT, INK, pyplot
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ... import _params as p
 from ... import _votes
-from ..._errors import InvalidDataError
+from ..._ground import params as p
+from ..._ground.errors import InvalidDataError
 from ..._votes import BestVotes, Method
 from ._bounds import elementary_bound, mass_bound, rounds_bound, sharp_constant
 from ._certificate import Certificate, certificate

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ... import _params as p
 from ... import _votes
-from ..._errors import InvalidDataError, InvalidParameterError
+from ..._ground import params as p
+from ..._ground.errors import InvalidDataError, InvalidParameterError
 from ..._input import matrix
 from ..._threads import n_threads
 from ._bounds import bound_for

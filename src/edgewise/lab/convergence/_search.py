@@ -20,7 +20,7 @@ from scipy.optimize import linprog
 from scipy.stats import hypergeom
 
 from ... import _votes
-from ..._errors import InvalidDataError
+from ..._ground.errors import InvalidDataError
 from ._weighting import Array, check_labels
 
 MOST_MEETINGS = 2**13  # n 2^(K-1): a few seconds

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from ... import _params as p
-from ..._errors import InvalidDataError
+from ..._ground import params as p
+from ..._ground.errors import InvalidDataError
 from ..._input import classes_of, encode, labels
 
 Array = NDArray[np.float64]

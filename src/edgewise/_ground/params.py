@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.metrics import get_scorer_names
 
-from ._errors import InvalidParameterError
+from .errors import InvalidParameterError
 
 Rule = tuple[Callable[[Any], bool], str]
 

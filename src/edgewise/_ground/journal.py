@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ._errors import InvalidDataError
+from .errors import InvalidDataError
 
 
 class Journal:
