@@ -18,18 +18,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core, _input
+from . import _core
 from ._callbacks import CallbackWatcher, Supported, managed
+from ._data import input
+from ._data.groups import as_trained, grouped
+from ._data.input import Rows
+from ._data.sparse import Matrix
 from ._explained import Explained
 from ._ground import params as p
 from ._ground.errors import InvalidDataError, InvalidParameterError
-from ._groups import as_trained, grouped
-from ._input import Rows
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from ._model import Model, ModelBuilder, Scores
 from ._progress import Progress
 from ._saved import Saved
-from ._sparse import Matrix
 from ._threads import n_threads
 from ._validation import Answers, scorer
 
@@ -68,7 +69,7 @@ def _blockwise(method: Method) -> Method:
 
     @wraps(method)
     def either(self: Any, X: Any) -> Any:
-        if _input.is_dask(X):
+        if input.is_dask(X):
             return _distributed().predict(self, X, method.__name__)
         return method(self, X)
 
@@ -175,10 +176,10 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
         begin = time.perf_counter()
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         continues = self.warm_start and hasattr(self, "model_")
-        if _input.is_dask(given[0]):
+        if input.is_dask(given[0]):
             _distributed().fit(self, given, given_val, begin)
             return
-        labelled = _input.labelled(
+        labelled = input.labelled(
             self,
             given,
             self.class_weight,
@@ -192,9 +193,9 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
             labelled = labelled.with_costs(costs)
         labelled = labelled.without_weightless()
         if continues:
-            _input.need_same_kind(labelled.y, multi_label=self.multi_label_)
-        classes = self.classes_ if continues else _input.classes_of(labelled.y)
-        _input.need_two_classes(classes, type(self).__name__)
+            input.need_same_kind(labelled.y, multi_label=self.multi_label_)
+        classes = self.classes_ if continues else input.classes_of(labelled.y)
+        input.need_two_classes(classes, type(self).__name__)
         rows = labelled.encoded(classes, "y")
         self.multi_label_: bool = rows.relevant is not None
         validation = self._given_validation(given_val, classes)
@@ -220,7 +221,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
             return None
         if self.early_stopping is False and not self._holds_rows_out():
             return None
-        labelled = _input.labelled(
+        labelled = input.labelled(
             self,
             given,
             self.class_weight,
@@ -243,7 +244,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         rows = fit.rows.without_negligible()
         if isinstance(rows, Rows):
-            rows = grouped(rows, _input.columns_of(self.is_categorical_), len(fit.classes))
+            rows = grouped(rows, input.columns_of(self.is_categorical_), len(fit.classes))
         engine = rows.engine(self, start)
         builder = self._builder(start, rows, engine.n_threads)
         if before:
@@ -306,7 +307,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
     def _ready(self, X: ArrayLike) -> tuple[Matrix, int]:
         if "model_" not in vars(self):  # looking for it elsewhere takes longer than one row
             check_is_fitted(self)
-        matrix = _input.matrix(self, X, reset=False)
+        matrix = input.matrix(self, X, reset=False)
         return matrix, n_threads(self.n_jobs, len(matrix) * self.model_.n_trees)
 
     def _decision(self, scores: Scores) -> Scores:

@@ -17,7 +17,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.utils.class_weight import compute_class_weight
 
-from ._input import Rows, labels
+from ._data.input import Rows, labels
 from ._model import Model, Scores
 
 Vector = NDArray[np.float64]

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import _core
-from ._groups import for_core
-from ._input import Rows, Weights
+from ._data.groups import for_core
+from ._data.input import Rows, Weights
+from ._data.sparse import Matrix
 from ._model import Model
-from ._sparse import Matrix
 
 Criterion = Literal["newton", "least_squares"]
 Tree = _core.Tree

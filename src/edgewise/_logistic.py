@@ -9,10 +9,10 @@ import numpy as np
 from . import _constraints, _core
 from ._base import Booster, Fit
 from ._calibration import calibrated, weights_of_classes
+from ._data.input import Rows, columns_of
 from ._ground import params as p
 from ._ground.errors import InvalidParameterError
 from ._grower import Engine
-from ._input import Rows, columns_of
 from ._model import Scores
 from ._sampling import Draw, Sampler, seed_of
 from ._threads import n_threads

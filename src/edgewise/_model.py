@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._input import Weights
+from ._data.input import Weights
+from ._data.sparse import Matrix
 from ._model_check import check_model
-from ._sparse import Matrix
 
 Scores = NDArray[np.float64]
 

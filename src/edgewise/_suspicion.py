@@ -13,10 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from . import _input
 from ._base import TRAINING, Booster
+from ._data import input
+from ._data.input import Rows
 from ._ground.errors import InvalidDataError, InvalidParameterError
-from ._input import Rows
 from ._model import Scores
 from ._threads import n_threads
 from .adaboost_mh import AdaBoostMHClassifier, initial_weights
@@ -132,7 +132,7 @@ def _checked(estimator: Any, X: Any, y: Any, sample_weight: Any, how: str) -> Ro
             "how='weight' is for boosters that weight rows, AdaBoostMHClassifier and "
             f"SAMMEClassifier; use how='margin'. Got {type(estimator).__name__}."
         )
-    labelled = _input.labelled(
+    labelled = input.labelled(
         estimator, (X, y, sample_weight), estimator.class_weight, names=TRAINING, reset=False
     )
     return labelled.encoded(estimator.classes_, "y")

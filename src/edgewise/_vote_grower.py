@@ -7,9 +7,9 @@ import numpy as np
 
 from . import _core
 from ._constraints import Interactions
-from ._groups import for_core
+from ._data.groups import for_core
+from ._data.input import Labels, Rows, Weights
 from ._grower import Tree
-from ._input import Labels, Rows, Weights
 from ._sampling import drawn_features, n_drawn
 
 NEGLIGIBLE = 1 / 64  # share of the mean weight below which rows do not count in the search

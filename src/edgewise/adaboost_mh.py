@@ -29,9 +29,9 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._coefficients import Kind
+from ._data.input import Rows, Weights
 from ._ensemble import EnsembleBuilder
 from ._ground import params as p
-from ._input import Rows, Weights
 from ._loop import Builder
 from ._mh_bases import (
     AnyClassifier,

@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._data.input import Rows, Weights
+from ._data.sparse import Matrix
 from ._ground import params as p
 from ._ground.errors import InvalidDataError, InvalidParameterError
 from ._grower import NOTHING_LEFT, Growing, Tree
-from ._input import Rows, Weights
 from ._logistic import BaseBooster
 from ._model import Model, Scores
-from ._sparse import Matrix
 from .losses import LogLoss, Loss
 
 

@@ -33,18 +33,18 @@ from sklearn.utils import check_random_state
 
 from . import _core
 from ._base import Fit
-from ._chance import row_keys, uniforms
 from ._coefficients import ROUNDING
+from ._data.chance import row_keys, uniforms
+from ._data.groups import grouped
+from ._data.input import Rows, Weights, columns_of
+from ._data.sparse import Matrix, for_others
 from ._ensemble import EnsembleBuilder, EnsembleModel, Member
 from ._ground import params as p
-from ._groups import grouped
 from ._grower import Tree, set_leaves
-from ._input import Rows, Weights, columns_of
 from ._loop import Builder, boost
 from ._mh_bases import check_base
 from ._model import Scores
 from ._sampling import seed_of
-from ._sparse import Matrix, for_others
 from ._vote_grower import VoteGrower
 from ._voting import DOC, VotingBooster, at_most
 

@@ -33,15 +33,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._base import transaction
-from ._chance import row_keys, uniforms
 from ._coefficients import signs_of
 from ._cost import check_cost
+from ._data.chance import row_keys, uniforms
+from ._data.input import Rows, Weights
+from ._data.sparse import Matrix
 from ._ground import params as p
 from ._ground.errors import InvalidDataError
 from ._grower import set_leaves
-from ._input import Rows, Weights
 from ._model import Scores
-from ._sparse import Matrix
 from ._vote_grower import VoteGrower
 from ._voting import DOC, VotingBooster
 

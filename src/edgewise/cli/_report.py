@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import report as reports
+from .._data.input import encode, stratified_split
 from .._ground.errors import InvalidDataError
-from .._input import encode, stratified_split
 from ..comparison import OURS, Comparison, Row
 from ..tables import Table
 from ._screen import spinner

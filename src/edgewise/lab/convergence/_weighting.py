@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from ..._data.input import classes_of, encode, labels
 from ..._ground import params as p
 from ..._ground.errors import InvalidDataError
-from ..._input import classes_of, encode, labels
 
 Array = NDArray[np.float64]
 InitialWeights = Literal["balanced", "uniform"]

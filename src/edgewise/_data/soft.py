@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ._ground.errors import InvalidDataError, InvalidParameterError
+from .._ground.errors import InvalidDataError, InvalidParameterError
 
 Array = NDArray[np.float64]
 _NEAR_ONE = 1e-5  # what a row's sum may be off by; single precision needs some of it

@@ -17,10 +17,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
-from . import _frames
-from ._ground.errors import InvalidDataError, InvalidParameterError
-from ._soft import SoftLabels, soft_labels
-from ._sparse import Matrix, SparseRows
+from .._ground.errors import InvalidDataError, InvalidParameterError
+from . import frames
+from .soft import SoftLabels, soft_labels
+from .sparse import Matrix, SparseRows
 
 Labels = NDArray[np.int32]
 Weights = NDArray[np.float64]
@@ -32,7 +32,7 @@ _READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8
 
 
 class Group(NamedTuple):
-    """Groups of the categories of a column that has many; see ``_groups``."""
+    """Groups of the categories of a column that has many; see ``groups``."""
 
     feature: int
     own: Weights  # categories with a bin of their own, ascending
@@ -229,7 +229,7 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
         return X  # type: ignore[no-any-return]
     if sparse.issparse(X):
         return _of_sparse(estimator, X, reset=reset, learn=learn)
-    if _frames.is_frame(X):
+    if frames.is_frame(X):
         return _of_frame(estimator, X, reset=reset, learn=learn)
     if not learn and isinstance(X, np.ndarray) and X.dtype.kind == "O" and _tables(estimator):
         validate_data(estimator, X, reset=False, skip_check_array=True)
@@ -288,19 +288,19 @@ def _declare(estimator: BaseEstimator, *, reset: bool) -> None:
     estimator.categories_ = {} if reset else estimator.categories_
 
 
-def _tables(estimator: BaseEstimator) -> _frames.Tables:
-    tables: _frames.Tables = getattr(estimator, "categories_", {})
+def _tables(estimator: BaseEstimator) -> frames.Tables:
+    tables: frames.Tables = getattr(estimator, "categories_", {})
     return tables
 
 
 def _by_tables(estimator: BaseEstimator, X: NDArray[Any]) -> Matrix:
     """An array, given to a model that was fitted to a data frame with categories."""
     labels = getattr(estimator, "feature_names_in_", range(X.shape[1]))
-    return _frames.filled(_frames.columns_of_array(X, labels), estimator.categories_)
+    return frames.filled(frames.columns_of_array(X, labels), estimator.categories_)
 
 
 def _of_frame(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> Matrix:
-    _frames.need_distinct_names(X)
+    frames.need_distinct_names(X)
     validate_data(estimator, X, reset=reset, skip_check_array=True)  # names and number of columns
     for place, thing in enumerate(("sample(s)", "feature(s)")):
         if X.shape[place] == 0:
@@ -308,20 +308,20 @@ def _of_frame(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> 
                 f"Found array with 0 {thing} (shape={tuple(X.shape)}) while a minimum of 1 is "
                 f"required by {type(estimator).__name__}."
             )
-    whole = _frames.as_one_matrix(X)
+    whole = frames.as_one_matrix(X)
     if whole is not None:
         if learn:
             _declare(estimator, reset=reset)
         if not _tables(estimator):
             return SparseRows.of(whole) if sparse.issparse(whole) else readable(whole)
-    parts = _frames.columns(X)
+    parts = frames.columns(X)
     if learn:
         _learn_categories(estimator, parts, None if reset else estimator.categories_)
-    return _frames.filled(parts, _tables(estimator))
+    return frames.filled(parts, _tables(estimator))
 
 
 def _learn_categories(
-    estimator: BaseEstimator, parts: Sequence[_frames.AnyColumn], known: _frames.Tables | None
+    estimator: BaseEstimator, parts: Sequence[frames.AnyColumn], known: frames.Tables | None
 ) -> None:
     """`known` are the tables of the fit that is continued, if any."""
     by_type = np.array([part.is_categories for part in parts])
@@ -338,7 +338,7 @@ def _learn_categories(
     estimator.is_categorical_ = mask if mask.any() else None
     listed = columns_of(by_type) if known is None else list(known)
     estimator.categories_ = {
-        j: _frames.learned(parts[j], None if known is None else known[j]) for j in listed
+        j: frames.learned(parts[j], None if known is None else known[j]) for j in listed
     }
 
 

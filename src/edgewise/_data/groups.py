@@ -26,10 +26,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._chance import distinct, row_keys, uniforms
-from ._input import Group, Rows
-from ._sparse import Matrix, SparseRows, column_of
+from .. import _core
+from .chance import distinct, row_keys, uniforms
+from .input import Group, Rows
+from .sparse import Matrix, SparseRows, column_of
 
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]

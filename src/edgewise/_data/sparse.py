@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from . import _core
-from ._chance import Keys, entry_keys
+from .. import _core
+from .chance import Keys, entry_keys
 
 
 class SparseRows(_core.SparseMatrix):
@@ -59,7 +59,7 @@ class SparseRows(_core.SparseMatrix):
         return self._csr
 
     def key_sums(self, first: int) -> Keys:
-        """What the entries give to the keys of the rows: see ``_chance.row_keys``."""
+        """What the entries give to the keys of the rows: see ``chance.row_keys``."""
         of_entries = entry_keys(
             self._csr.data, self._csr.indices.astype(np.uint64) + np.uint64(first)
         )

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from ._chance import Keys, bits, mixed
-from ._ground.errors import InvalidDataError
+from .._ground.errors import InvalidDataError
+from .chance import Keys, bits, mixed
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]  # training rows, held-out rows
 

@@ -19,7 +19,7 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from ._ground.errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 
 Array = NDArray[Any]
 Tables = dict[int, Array]  # by column: its values; the place of a value is its number
