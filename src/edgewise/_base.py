@@ -20,9 +20,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._callbacks import CallbackWatcher, Supported, managed
-from ._data import input
+from ._data import features, targets
 from ._data.groups import as_trained, grouped
-from ._data.input import Rows
+from ._data.input import checked
+from ._data.rows import Rows
 from ._data.sparse import Matrix
 from ._explained import Explained
 from ._ground import params as p
@@ -69,7 +70,7 @@ def _blockwise(method: Method) -> Method:
 
     @wraps(method)
     def either(self: Any, X: Any) -> Any:
-        if input.is_dask(X):
+        if features.is_dask(X):
             return _distributed().predict(self, X, method.__name__)
         return method(self, X)
 
@@ -176,10 +177,10 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
         begin = time.perf_counter()
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         continues = self.warm_start and hasattr(self, "model_")
-        if input.is_dask(given[0]):
+        if features.is_dask(given[0]):
             _distributed().fit(self, given, given_val, begin)
             return
-        labelled = input.labelled(
+        labelled = checked(
             self,
             given,
             self.class_weight,
@@ -193,9 +194,9 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
             labelled = labelled.with_costs(costs)
         labelled = labelled.without_weightless()
         if continues:
-            input.need_same_kind(labelled.y, multi_label=self.multi_label_)
-        classes = self.classes_ if continues else input.classes_of(labelled.y)
-        input.need_two_classes(classes, type(self).__name__)
+            targets.need_same_kind(labelled.y, multi_label=self.multi_label_)
+        classes = self.classes_ if continues else targets.classes_of(labelled.y)
+        targets.need_two_classes(classes, type(self).__name__)
         rows = labelled.encoded(classes, "y")
         self.multi_label_: bool = rows.relevant is not None
         validation = self._given_validation(given_val, classes)
@@ -221,7 +222,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
             return None
         if self.early_stopping is False and not self._holds_rows_out():
             return None
-        labelled = input.labelled(
+        labelled = checked(
             self,
             given,
             self.class_weight,
@@ -244,7 +245,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         rows = fit.rows.without_negligible()
         if isinstance(rows, Rows):
-            rows = grouped(rows, input.columns_of(self.is_categorical_), len(fit.classes))
+            rows = grouped(rows, features.columns_of(self.is_categorical_), len(fit.classes))
         engine = rows.engine(self, start)
         builder = self._builder(start, rows, engine.n_threads)
         if before:
@@ -307,7 +308,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
     def _ready(self, X: ArrayLike) -> tuple[Matrix, int]:
         if "model_" not in vars(self):  # looking for it elsewhere takes longer than one row
             check_is_fitted(self)
-        matrix = input.matrix(self, X, reset=False)
+        matrix = features.matrix(self, X, reset=False)
         return matrix, n_threads(self.n_jobs, len(matrix) * self.model_.n_trees)
 
     def _decision(self, scores: Scores) -> Scores:

@@ -17,7 +17,8 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.utils.class_weight import compute_class_weight
 
-from ._data.input import Rows, labels
+from ._data.rows import Rows
+from ._data.targets import labels
 from ._model import Model, Scores
 
 Vector = NDArray[np.float64]

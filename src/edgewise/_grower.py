@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 
 from . import _core
 from ._data.groups import for_core
-from ._data.input import Rows, Weights
+from ._data.rows import Rows
 from ._data.sparse import Matrix
+from ._data.weights import Weights
 from ._model import Model
 
 Criterion = Literal["newton", "least_squares"]

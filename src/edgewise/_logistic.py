@@ -9,7 +9,8 @@ import numpy as np
 from . import _constraints, _core
 from ._base import Booster, Fit
 from ._calibration import calibrated, weights_of_classes
-from ._data.input import Rows, columns_of
+from ._data.features import columns_of
+from ._data.rows import Rows
 from ._ground import params as p
 from ._ground.errors import InvalidParameterError
 from ._grower import Engine

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._data.input import Weights
 from ._data.sparse import Matrix
+from ._data.weights import Weights
 from ._model_check import check_model
 
 Scores = NDArray[np.float64]

@@ -16,7 +16,8 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ._data import input
+from ._data import targets
+from ._data.weights import row_weights
 from ._ground.errors import InvalidDataError, InvalidParameterError
 
 Array = NDArray[np.float64]
@@ -87,13 +88,13 @@ def permutation_importances(
     check_is_fitted(estimator)
     _check_choice(estimator, measure, n_repeats)
     classes = estimator.classes_
-    codes = input.encode(classes, input.labels(y, "y"), "y")
+    codes = targets.encode(classes, targets.labels(y, "y"), "y")
     if len(codes) != _num_samples(X):
         raise InvalidDataError(
             "X and y must have one row each per example. Got X with "
             f"{_num_samples(X)} rows and y with {len(codes)}."
         )
-    weights, _ = input.weights(sample_weight, X, codes, None, "sample_weight")
+    weights, _ = row_weights(sample_weight, X, codes, None, "sample_weight")
     weights = np.ones(len(codes)) if weights is None else weights
     shares = np.bincount(codes, weights=weights, minlength=len(classes))
     X = X if hasattr(X, "shape") else np.asarray(X)

@@ -14,8 +14,8 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from ._base import TRAINING, Booster
-from ._data import input
-from ._data.input import Rows
+from ._data.input import checked
+from ._data.rows import Rows
 from ._ground.errors import InvalidDataError, InvalidParameterError
 from ._model import Scores
 from ._threads import n_threads
@@ -132,7 +132,7 @@ def _checked(estimator: Any, X: Any, y: Any, sample_weight: Any, how: str) -> Ro
             "how='weight' is for boosters that weight rows, AdaBoostMHClassifier and "
             f"SAMMEClassifier; use how='margin'. Got {type(estimator).__name__}."
         )
-    labelled = input.labelled(
+    labelled = checked(
         estimator, (X, y, sample_weight), estimator.class_weight, names=TRAINING, reset=False
     )
     return labelled.encoded(estimator.classes_, "y")

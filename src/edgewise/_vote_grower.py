@@ -8,7 +8,9 @@ import numpy as np
 from . import _core
 from ._constraints import Interactions
 from ._data.groups import for_core
-from ._data.input import Labels, Rows, Weights
+from ._data.rows import Rows
+from ._data.targets import Labels
+from ._data.weights import Weights
 from ._grower import Tree
 from ._sampling import drawn_features, n_drawn
 

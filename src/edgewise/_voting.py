@@ -4,7 +4,8 @@ from typing import Any, ClassVar
 
 from . import _constraints
 from ._base import Booster
-from ._data.input import Rows, columns_of
+from ._data.features import columns_of
+from ._data.rows import Rows
 from ._ground import params as p
 from ._sampling import seed_of
 from ._threads import n_threads

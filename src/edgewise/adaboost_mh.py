@@ -29,7 +29,8 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._coefficients import Kind
-from ._data.input import Rows, Weights
+from ._data.rows import Rows
+from ._data.weights import Weights
 from ._ensemble import EnsembleBuilder
 from ._ground import params as p
 from ._loop import Builder

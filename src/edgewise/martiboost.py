@@ -32,11 +32,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._base import TRAINING, transaction
-from ._data import input
+from ._data import features, targets
 from ._data.chance import distinct, row_keys, uniforms
 from ._data.groups import for_core, grouped
-from ._data.input import Rows, Weights
+from ._data.input import checked
+from ._data.rows import Rows
 from ._data.sparse import Matrix
+from ._data.weights import Weights
 from ._ground import params as p
 from ._ground.errors import InvalidDataError
 from ._model import Model, ModelBuilder
@@ -217,11 +219,11 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
-        labelled = input.labelled(
+        labelled = checked(
             self, (X, y, sample_weight), self.class_weight, names=TRAINING, reset=True, learn=True
         ).without_weightless()
-        classes = input.classes_of(labelled.y)
-        input.need_two_classes(classes, type(self).__name__)
+        classes = targets.classes_of(labelled.y)
+        targets.need_two_classes(classes, type(self).__name__)
         if len(classes) > 2:
             raise InvalidDataError(
                 "Only binary classification is supported by MartiBoostClassifier: y must hold two "
@@ -235,7 +237,7 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
     def _grow(self, rows: Rows) -> tuple[BranchingProgram, Weights]:
         """The program, and the share of the weight that has come to an end after every layer."""
         threads = n_threads(self.n_jobs, rows.X.size * self.n_layers)
-        categorical = input.columns_of(self.is_categorical_)
+        categorical = features.columns_of(self.is_categorical_)
         groups = for_core(grouped(rows, categorical, 2).groups)
         data = _core.BinnedData(rows.X, None, self.max_bins, threads, categorical, groups)
         limits = _core.GrowLimits(
@@ -280,7 +282,7 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         It is the program's own randomness, not an estimate of the frequencies of the classes.
         """
         check_is_fitted(self)
-        matrix = input.matrix(self, X, reset=False)
+        matrix = features.matrix(self, X, reset=False)
         threads = n_threads(self.n_jobs, len(matrix) * len(self.model_.frozen))
         one = self.model_.probability(matrix, threads)
         return np.stack([1.0 - one, one], axis=1)

@@ -22,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._data.input import Rows, Weights
+from ._data.rows import Rows
 from ._data.sparse import Matrix
+from ._data.weights import Weights
 from ._ground import params as p
 from ._ground.errors import InvalidDataError, InvalidParameterError
 from ._grower import NOTHING_LEFT, Growing, Tree

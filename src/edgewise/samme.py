@@ -35,9 +35,11 @@ from . import _core
 from ._base import Fit
 from ._coefficients import ROUNDING
 from ._data.chance import row_keys, uniforms
+from ._data.features import columns_of
 from ._data.groups import grouped
-from ._data.input import Rows, Weights, columns_of
+from ._data.rows import Rows
 from ._data.sparse import Matrix, for_others
+from ._data.weights import Weights
 from ._ensemble import EnsembleBuilder, EnsembleModel, Member
 from ._ground import params as p
 from ._grower import Tree, set_leaves

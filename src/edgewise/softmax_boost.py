@@ -36,8 +36,9 @@ from ._base import transaction
 from ._coefficients import signs_of
 from ._cost import check_cost
 from ._data.chance import row_keys, uniforms
-from ._data.input import Rows, Weights
+from ._data.rows import Rows
 from ._data.sparse import Matrix
+from ._data.weights import Weights
 from ._ground import params as p
 from ._ground.errors import InvalidDataError
 from ._grower import set_leaves

@@ -9,7 +9,7 @@ from support import LOGISTIC, LOGISTIC_VARIANTS, assert_same_model, table
 
 import edgewise
 from edgewise._calibration import PULL, Scaling
-from edgewise._data.input import Rows
+from edgewise._data.rows import Rows
 
 X, Y = table(0, n=400, K=3)
 X_VAL, Y_VAL = table(1, n=300, K=3)

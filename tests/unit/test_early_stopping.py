@@ -6,7 +6,7 @@ from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 from support import VARIANTS, assert_same_model, table, uneven_weights
 
 from edgewise import MARTClassifier, _base, _core
-from edgewise._data.input import stratified_split
+from edgewise._data.rows import stratified_split
 
 X, Y = table(0, n=300, K=3, noise=0.25)
 X_VAL, Y_VAL = table(1, n=150, K=3, noise=0.25)

@@ -10,7 +10,7 @@ from support import VARIANTS, assert_same_model, uneven_weights
 import edgewise
 from edgewise import _core
 from edgewise._data.groups import FOLDS, MOST, _folds, as_trained, grouped
-from edgewise._data.input import Rows
+from edgewise._data.rows import Rows
 
 MARTI = partial(edgewise.MartiBoostClassifier, n_layers=4)
 every_variant = pytest.mark.parametrize(

@@ -11,8 +11,9 @@ from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._ground.errors import InvalidDataError
-from . import input
+from . import targets
 from .folds import Split, content_folds
+from .weights import row_weights
 
 Codes = NDArray[np.int32]
 Places = NDArray[np.intp]
@@ -45,12 +46,12 @@ class Answers(NamedTuple):
 
 def examples(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Examples:
     """Checked input; X is left to the classifiers."""
-    X, labels = indexable(X, input.labels(y, "y"))
+    X, labels = indexable(X, targets.labels(y, "y"))
     if len(labels) == 0:
         raise InvalidDataError("X and y must have at least one row. Found 0 sample(s).")
     if sample_weight is None:
         return Examples(X, labels, None)
-    input.weights(sample_weight, X, labels, None, "sample_weight")  # checked, but not scaled
+    row_weights(sample_weight, X, labels, None, "sample_weight")  # checked, but not scaled
     weights = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(labels))
     return Examples(X, labels, weights)
 
@@ -73,7 +74,7 @@ def prefit_answers(
     said = Parallel(n_jobs=n_jobs)(
         delayed(answers)(e, present.X, classes) for e in estimators.values()
     )
-    truth = input.encode(classes, present.y, "y")
+    truth = targets.encode(classes, present.y, "y")
     return Answers(np.column_stack(said), truth, present.weights)
 
 

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .chance import distinct, row_keys, uniforms
-from .input import Group, Rows
+from .rows import Group, Rows
 from .sparse import Matrix, SparseRows, column_of
 
 Array = NDArray[np.float64]

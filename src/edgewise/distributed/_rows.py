@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from .. import _core
-from .._data import input
+from .._data import features, targets
 from .._data.groups import MOST
-from .._data.input import Weights
+from .._data.weights import Weights, class_factors
 from .._ground.errors import InvalidDataError
 from .._loop import Watcher
 from .._model import Scores
@@ -192,8 +192,8 @@ def gather_rows(
     look: Look = backend.sum(first_look, parts, not weighted, add=add_looks)
     need_rows(look, estimator)
     recipe = _recipe(look, estimator, weighted=weighted)
-    input.need_two_classes(recipe.classes, type(estimator).__name__)
-    categorical = input.columns_of(estimator.is_categorical_)
+    targets.need_two_classes(recipe.classes, type(estimator).__name__)
+    categorical = features.columns_of(estimator.is_categorical_)
     n, summary, sums, largest = int(look.counts.sum()), look.summary, look.counts, None
     weight_sum = float(n)
     if weighted:
@@ -265,4 +265,4 @@ def _class_factors(look: Look, class_weight: Any) -> Weights:
     counts = look.counts.astype(np.float64)
     if isinstance(class_weight, str):  # "balanced"
         return np.asarray(counts.sum() / (len(counts) * counts))
-    return input.class_factors(class_weight, look.labels)
+    return class_factors(class_weight, look.labels)

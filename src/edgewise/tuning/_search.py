@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._data.input import stratified_split
+from .._data.rows import stratified_split
 from .._ground import params as p
 from .._ground.errors import InvalidDataError, InvalidParameterError
 from ..comparison._features import Features, features_of

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ... import _votes
-from ..._data.input import matrix
+from ..._data.features import matrix
 from ..._ground import params as p
 from ..._ground.errors import InvalidDataError, InvalidParameterError
 from ..._threads import n_threads

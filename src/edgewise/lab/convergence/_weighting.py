@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from ..._data.input import classes_of, encode, labels
+from ..._data.targets import classes_of, encode, labels
 from ..._ground import params as p
 from ..._ground.errors import InvalidDataError
 
