@@ -25,13 +25,13 @@ from ._data.groups import as_trained, grouped
 from ._data.input import checked
 from ._data.rows import Rows
 from ._data.sparse import Matrix
-from ._explained import Explained
 from ._ground import params as p
 from ._ground.errors import InvalidDataError, InvalidParameterError
 from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
-from ._model import Model, ModelBuilder, Scores
+from ._model.explained import Explained
+from ._model.model import Model, ModelBuilder, Scores
+from ._model.saved import Saved
 from ._progress import Progress
-from ._saved import Saved
 from ._threads import n_threads
 from ._validation import Answers, scorer
 

@@ -19,7 +19,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from ._data.rows import Rows
 from ._data.targets import labels
-from ._model import Model, Scores
+from ._model.model import Model, Scores
 
 Vector = NDArray[np.float64]
 # A weak pull towards s = 1, t = 0 keeps few rows, all of them right, from making them infinite.

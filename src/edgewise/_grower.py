@@ -15,7 +15,7 @@ from ._data.groups import for_core
 from ._data.rows import Rows
 from ._data.sparse import Matrix
 from ._data.weights import Weights
-from ._model import Model
+from ._model.model import Model
 
 Criterion = Literal["newton", "least_squares"]
 Tree = _core.Tree

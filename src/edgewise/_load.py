@@ -3,9 +3,9 @@
 import os
 from typing import Any
 
-from . import _file
 from ._ground.errors import ModelFormatError
-from ._saved import check_version, restored
+from ._model import file
+from ._model.saved import check_version, restored
 from .abc_logitboost import ABCLogitBoostClassifier
 from .abc_mart import ABCMARTClassifier
 from .adaboost_mh import AdaBoostMHClassifier
@@ -40,12 +40,12 @@ def load(path: str | os.PathLike[str]) -> Any:
     It predicts and, with `warm_start=True`, continues as the one that was saved, bit for bit.
     Loading runs no code of the file, and a file that is not valid raises ModelFormatError.
     """
-    return from_bytes(_file.read(path))
+    return from_bytes(file.read(path))
 
 
 def from_bytes(data: bytes) -> Any:
     """The estimator of the bytes of a model file."""
-    header, arrays = _file.unpack(data)
+    header, arrays = file.unpack(data)
     check_version(header)
     algorithm = header["algorithm"]
     cls = ALGORITHMS.get(algorithm) if isinstance(algorithm, str) else None

@@ -14,7 +14,7 @@ from ._data.rows import Rows
 from ._ground import params as p
 from ._ground.errors import InvalidParameterError
 from ._grower import Engine
-from ._model import Scores
+from ._model.model import Scores
 from ._sampling import Draw, Sampler, seed_of
 from ._threads import n_threads
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._data.sparse import Matrix
-from ._model import Scores
+from ._model.model import Scores
 from ._progress import Progress
 
 

@@ -17,7 +17,7 @@ from ._base import TRAINING, Booster
 from ._data.input import checked
 from ._data.rows import Rows
 from ._ground.errors import InvalidDataError, InvalidParameterError
-from ._model import Scores
+from ._model.model import Scores
 from ._threads import n_threads
 from .adaboost_mh import AdaBoostMHClassifier, initial_weights
 from .samme import SAMMEClassifier

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
 from ._data.rows import Rows
-from ._model import Scores
+from ._model.model import Scores
 
 TINY = 1e-300  # the smallest probability whose logarithm counts
 

@@ -31,7 +31,6 @@ from . import _core
 from ._coefficients import Kind
 from ._data.rows import Rows
 from ._data.weights import Weights
-from ._ensemble import EnsembleBuilder
 from ._ground import params as p
 from ._loop import Builder
 from ._mh_bases import (
@@ -43,7 +42,8 @@ from ._mh_bases import (
     Product,
     check_base,
 )
-from ._model import Scores
+from ._model.ensemble import EnsembleBuilder
+from ._model.model import Scores
 from ._voting import DOC, VotingBooster, at_most
 
 OWN_BASES = ("stump", "hamming_tree", "product", "one_vs_all")

@@ -41,11 +41,11 @@ from ._data.sparse import Matrix
 from ._data.weights import Weights
 from ._ground import params as p
 from ._ground.errors import InvalidDataError
-from ._model import Model, ModelBuilder
-from ._model_check import check_types, need
+from ._model.check import check_types, need
+from ._model.model import Model, ModelBuilder
+from ._model.saved import Saved
 from ._progress import Progress
 from ._sampling import seed_of
-from ._saved import Saved
 from ._threads import n_threads
 
 _OWN_TYPES: dict[str, np.dtype[Any]] = {"frozen": np.dtype("u1"), "right": np.dtype("f8")}

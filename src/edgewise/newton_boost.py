@@ -29,7 +29,7 @@ from ._ground import params as p
 from ._ground.errors import InvalidDataError, InvalidParameterError
 from ._grower import NOTHING_LEFT, Growing, Tree
 from ._logistic import BaseBooster
-from ._model import Model, Scores
+from ._model.model import Model, Scores
 from .losses import LogLoss, Loss
 
 

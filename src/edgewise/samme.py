@@ -40,12 +40,12 @@ from ._data.groups import grouped
 from ._data.rows import Rows
 from ._data.sparse import Matrix, for_others
 from ._data.weights import Weights
-from ._ensemble import EnsembleBuilder, EnsembleModel, Member
 from ._ground import params as p
 from ._grower import Tree, set_leaves
 from ._loop import Builder, boost
 from ._mh_bases import check_base
-from ._model import Scores
+from ._model.ensemble import EnsembleBuilder, EnsembleModel, Member
+from ._model.model import Scores
 from ._sampling import seed_of
 from ._vote_grower import VoteGrower
 from ._voting import DOC, VotingBooster, at_most

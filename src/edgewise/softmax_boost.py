@@ -42,7 +42,7 @@ from ._data.weights import Weights
 from ._ground import params as p
 from ._ground.errors import InvalidDataError
 from ._grower import set_leaves
-from ._model import Scores
+from ._model.model import Scores
 from ._vote_grower import VoteGrower
 from ._voting import DOC, VotingBooster
 

@@ -29,7 +29,7 @@ from ._data import targets
 from ._data.cross_fit import Answers, Codes, Examples, answers, cross_fit, examples, prefit_answers
 from ._ground import params as p
 from ._ground.errors import InvalidParameterError
-from ._saved import Saved
+from ._model.saved import Saved
 from .lab.truth_table import Loss, Minimum, TruthTable, loss_of
 
 Reals = NDArray[np.float64]

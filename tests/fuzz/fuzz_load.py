@@ -10,7 +10,7 @@ from pathlib import Path
 
 import atheris
 
-LOADER = ["_file", "_load", "_model_check", "_plain", "_saved"]
+LOADER = ["_load", "_model"]
 with atheris.instrument_imports(include=[f"edgewise.{name}" for name in LOADER]):
     import edgewise._load  # noqa: F401
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._ground.errors import InvalidDataError
 from .._loop import Builder, History, Watcher
-from .._model import Model
+from .._model.model import Model
 from ._settings import Settings
 
 _KIND = "edgewise checkpoint 1"

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _core
 from .._grower import Tree
-from .._model import Model, ModelBuilder
+from .._model.model import Model, ModelBuilder
 from ._backend import Backend
 from ._block import Answer, Array, Question, Setting, State, Step, add_answers, ask
 

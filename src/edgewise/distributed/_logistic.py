@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._grower import NOTHING_LEFT, Criterion, Tree
-from .._model import Model, Scores
+from .._model.model import Model, Scores
 from ._block import Answer, Array, Block, Setting, State
 from ._driver import Driver
 

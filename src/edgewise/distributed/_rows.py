@@ -13,7 +13,7 @@ from .._data.groups import MOST
 from .._data.weights import Weights, class_factors
 from .._ground.errors import InvalidDataError
 from .._loop import Watcher
-from .._model import Scores
+from .._model.model import Scores
 from .._threads import n_threads
 from .._vote_grower import MANY_ROWS, NEGLIGIBLE
 from ._backend import Backend

@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._ground.errors import ModelFormatError
 from .._logistic import BaseBooster
-from .._model import Model
+from .._model.model import Model
 from ..adaboost_mh import AdaBoostMHClassifier
 from ..martiboost import BranchingProgram, MartiBoostClassifier
 from ..samme import SAMMEClassifier

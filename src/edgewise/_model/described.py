@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._model import Model
+from .model import Model
 
 MOST_CATEGORIES = 8  # of a set that are written out
 MOST_CLASSES = 6  # of a leaf that are written out

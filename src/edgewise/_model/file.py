@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, deserialize
 from safetensors.numpy import save as to_safetensors
 
-from . import _plain
-from ._ground.errors import ModelFormatError
+from .._ground.errors import ModelFormatError
+from . import plain
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -27,7 +27,7 @@ _TYPES = {"F64": "<f8", "I64": "<i8", "I32": "<i4", "U64": "<u8", "U8": "|u1"}
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Header and arrays as the bytes of a file."""
     native = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    data: bytes = to_safetensors(native, metadata={METADATA_KEY: _plain.dumps(header)})
+    data: bytes = to_safetensors(native, metadata={METADATA_KEY: plain.dumps(header)})
     if _header_length(data) > LONGEST_HEADER:
         raise ModelFormatError(
             f"A model file can hold at most {LONGEST_HEADER} bytes of names, labels and parameters."
@@ -37,7 +37,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
 
 def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:
     """Header and arrays of the bytes of a file, or ModelFormatError. Only the form is checked."""
-    header = _plain.loads(_text_of(data))
+    header = plain.loads(_text_of(data))
     if not isinstance(header, dict):
         raise ModelFormatError("Not a valid model: its header is not a JSON object.")
     try:
@@ -59,7 +59,7 @@ def _text_of(data: bytes) -> str:
             "Not a model file of edgewise: it is shorter than it says, or something else."
         )
     try:
-        outer = _plain.loads(data[_LENGTH : _LENGTH + length].decode())
+        outer = plain.loads(data[_LENGTH : _LENGTH + length].decode())
     except UnicodeDecodeError:
         raise ModelFormatError("Not a model file of edgewise: its header is not text.") from None
     metadata = outer.get("__metadata__") if isinstance(outer, dict) else None

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._ground.errors import ModelFormatError
-from ._model_check import check_starts, check_types, need
+from .._ground.errors import ModelFormatError
+from .check import check_starts, check_types, need
 
 Array = NDArray[Any]
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _core
-from ._data.sparse import Matrix
-from ._data.weights import Weights
-from ._model_check import check_model
+from .. import _core
+from .._data.sparse import Matrix
+from .._data.weights import Weights
+from .check import check_model
 
 Scores = NDArray[np.float64]
 

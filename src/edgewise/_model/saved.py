@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from . import _file, _plain, _value_lists
-from ._ensemble import EnsembleModel
-from ._ground import atomic
-from ._ground import params as p
-from ._ground.errors import ModelFormatError
-from ._ground.version import __version__
-from ._model import Model
-from ._model_check import need
-from .losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss
+from .._ground import atomic
+from .._ground import params as p
+from .._ground.errors import ModelFormatError
+from .._ground.version import __version__
+from ..losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss
+from . import file, plain, value_lists
+from .check import need
+from .ensemble import EnsembleModel
+from .model import Model
 
 FORMAT = "edgewise model"
 VERSION = 1
@@ -64,8 +64,8 @@ class Saved:
                 "skops, and load such files only from where you trust everyone."
             )
         check_is_fitted(self)
-        data = _file.pack(_header_of(self), _arrays_of(self))
-        restored(type(self), *_file.unpack(data))
+        data = file.pack(_header_of(self), _arrays_of(self))
+        restored(type(self), *file.unpack(data))
         atomic.write_bytes(os.fspath(path), data)
 
     def _why_not_saved(self) -> str | None:
@@ -102,15 +102,15 @@ def _header_of(estimator: Any) -> dict[str, Any]:
             name: _encoded(value, f"the parameter {name!r} of {owner}")
             for name, value in parameters.items()
         },
-        "classes": _plain.encode_array(estimator.classes_, "the class labels"),
+        "classes": plain.encode_array(estimator.classes_, "the class labels"),
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
         "categories": {
-            str(column): _value_lists.kind_of(values, "a category")
+            str(column): value_lists.kind_of(values, "a category")
             for column, values in estimator.categories_.items()
         },
         "fitted": {
-            name: _plain.encode(getattr(estimator, name), name) for name in estimator._fitted
+            name: plain.encode(getattr(estimator, name), name) for name in estimator._fitted
         },
     }
 
@@ -119,8 +119,8 @@ def _encoded(value: Any, what: str) -> Any:
     """A parameter: a plain value, or one of our own losses, by its name and its numbers."""
     fields = _LOSSES.get(type(value))
     if fields is None:
-        return _plain.encode(value, what)
-    of_loss = {field: _plain.encode(getattr(value, field), what) for field in fields}
+        return plain.encode(value, what)
+    of_loss = {field: plain.encode(getattr(value, field), what) for field in fields}
     return {"loss": {type(value).__name__: of_loss}}
 
 
@@ -146,7 +146,7 @@ def _arrays_of(estimator: Any) -> dict[str, NDArray[Any]]:
     if estimator.is_categorical_ is not None:
         arrays[_CATEGORICAL] = estimator.is_categorical_.astype(np.uint8)
     for column, values in estimator.categories_.items():
-        arrays |= _value_lists.to_arrays(f"{_CATEGORIES}{column}", values)
+        arrays |= value_lists.to_arrays(f"{_CATEGORIES}{column}", values)
     return arrays
 
 
@@ -206,7 +206,7 @@ def _with_parameters(cls: type[Any], parameters: Any) -> Any:
 def _decoded(encoded: Any, what: str) -> Any:
     """The value of a parameter."""
     if not isinstance(encoded, dict) or encoded.keys() != {"loss"}:
-        return _plain.decode(encoded, what)
+        return plain.decode(encoded, what)
     given = encoded["loss"]
     known = {loss.__name__: loss for loss in _LOSSES}
     need(
@@ -220,13 +220,13 @@ def _decoded(encoded: Any, what: str) -> Any:
         f"{name} must have the numbers {', '.join(_LOSSES[loss])}",
     )
     try:
-        return loss(**{field: _plain.decode(value, what) for field, value in fields.items()})
+        return loss(**{field: plain.decode(value, what) for field, value in fields.items()})
     except (TypeError, ValueError) as error:
         raise ModelFormatError(f"Not a valid model: {error}") from None
 
 
 def _classes(encoded: Any) -> NDArray[Any]:
-    classes = _plain.decode_array(encoded, "the class labels")
+    classes = plain.decode_array(encoded, "the class labels")
     need(classes.ndim == 1 and len(classes) >= 2, "there must be two class labels or more")
     try:
         ascending = bool(np.all(classes[1:] > classes[:-1]))  # NaN does not
@@ -285,7 +285,7 @@ def _categories(
     allowed = {} if mask is None else {str(j): int(j) for j in np.flatnonzero(mask)}
     need(kinds.keys() <= allowed.keys(), "a column with values is not categorical")
     rest = dict(arrays)
-    tables = {allowed[j]: _value_lists.take(j, kind, rest) for j, kind in kinds.items()}
+    tables = {allowed[j]: value_lists.take(j, kind, rest) for j, kind in kinds.items()}
     need(not rest, "unknown array of categories")
     return tables
 
@@ -294,7 +294,7 @@ def _restore_facts(estimator: Any, facts: Any, classes: NDArray[Any], n_rounds: 
     rules = estimator._fitted
     need(isinstance(facts, dict) and facts.keys() == rules.keys(), "'fitted' has other entries")
     for name, (test, words) in rules.items():
-        value = _plain.decode(facts[name], name)
+        value = plain.decode(facts[name], name)
         need(test(value), f"{name!r} must be {words}")
         setattr(estimator, name, value)
     need(

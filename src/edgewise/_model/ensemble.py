@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._data.sparse import Matrix, for_others
-from ._model import Scores
+from .._data.sparse import Matrix, for_others
+from .model import Scores
 
 
 @dataclass(frozen=True)

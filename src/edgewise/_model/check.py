@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._ground.errors import ModelFormatError
+from .._ground.errors import ModelFormatError
 
 Arrays = Mapping[str, NDArray[Any]]
 Ints = NDArray[np.int64]

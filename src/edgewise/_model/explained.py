@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ._data.sparse import Matrix, dense
-from ._described import Names, Reader, node_columns, tree_text
-from ._ground.errors import InvalidParameterError
-from ._model import Model, Scores
+from .._data.sparse import Matrix, dense
+from .._ground.errors import InvalidParameterError
+from .described import Names, Reader, node_columns, tree_text
+from .model import Model, Scores
 
 
 class NoForestError(InvalidParameterError, AttributeError):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._ground.errors import ModelFormatError
+from .._ground.errors import ModelFormatError
 
 DEEPEST = 32  # lists within lists
 _UNUSUAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
