@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 import edgewise
-from edgewise._base import Booster
+from edgewise._boosting.base import Booster
 from edgewise._logistic import BaseBooster
 
 # All that boost; TruthTableClassifier, which combines what is given, has tests of its own.

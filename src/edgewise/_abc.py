@@ -21,8 +21,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ._boosting.grower import Engine, Tree
 from ._ground import params as p
-from ._grower import Engine, Tree
 from ._logistic import BaseBooster
 from .mart import MARTRule
 

@@ -1,6 +1,6 @@
 """The algorithms under the names that the command line and the comparison call them."""
 
-from ._base import Booster
+from ._boosting.base import Booster
 from .abc_logitboost import ABCLogitBoostClassifier
 from .abc_mart import ABCMARTClassifier
 from .adaboost_mh import AdaBoostMHClassifier

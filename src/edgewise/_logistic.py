@@ -6,17 +6,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import _constraints, _core
-from ._base import Booster, Fit
-from ._calibration import calibrated, weights_of_classes
+from . import _core
+from ._boosting import constraints
+from ._boosting.base import Booster, Fit
+from ._boosting.calibration import calibrated, weights_of_classes
+from ._boosting.grower import Engine
+from ._boosting.sampling import Draw, Sampler, seed_of
+from ._boosting.threads import n_threads
 from ._data.features import columns_of
 from ._data.rows import Rows
 from ._ground import params as p
 from ._ground.errors import InvalidParameterError
-from ._grower import Engine
 from ._model.model import Scores
-from ._sampling import Draw, Sampler, seed_of
-from ._threads import n_threads
 
 MAX_DELTA = 5.0  # the largest step of a leaf, unless the user says otherwise
 
@@ -224,7 +225,7 @@ class BaseBooster(Booster):
     def _limits(self, rows: Rows, n_classes: int) -> Callable[[Draw], _core.GrowLimits]:
         """The limits of trees that learn from what is drawn."""
         leaves = self._leaf_limit(rows.n_given, n_classes)
-        together = _constraints.interactions(self)
+        together = constraints.interactions(self)
         limits = partial(
             _core.GrowLimits,
             leaves,
@@ -236,7 +237,7 @@ class BaseBooster(Booster):
             weight_unit=rows.weight_unit,
             most_features_together=together.at_most,
             features_together=together.sets,
-            directions=_constraints.directions(self, self.classes_),
+            directions=constraints.directions(self, self.classes_),
         )
         return lambda draw: limits(features=draw.features or [], drawn=draw.rows)
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ._abc import ABCBooster
+from ._boosting.threads import n_threads
 from ._ground import params as p
 from ._ground.errors import InvalidParameterError
 from ._logistic import BaseBooster
-from ._threads import n_threads
 from ._voting import VotingBooster
 from .adaboost_mh import AdaBoostMHClassifier
 from .aoso_logitboost import AOSOLogitBoostClassifier

@@ -12,10 +12,10 @@ from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from . import _core
+from ._boosting.grower import Tree, set_leaves
 from ._coefficients import Coefficients, Kind, binary_of_edge, factorised, per_leaf, signs_of
 from ._data.sparse import Matrix, for_others
 from ._ground.errors import InvalidParameterError
-from ._grower import Tree, set_leaves
 from ._model.ensemble import Constant, Member
 from ._model.model import Scores
 from ._vote_grower import VoteGrower

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from ._base import TRAINING, Booster
+from ._boosting.base import TRAINING, Booster
+from ._boosting.threads import n_threads
 from ._data.input import checked
 from ._data.rows import Rows
 from ._ground.errors import InvalidDataError, InvalidParameterError
 from ._model.model import Scores
-from ._threads import n_threads
 from .adaboost_mh import AdaBoostMHClassifier, initial_weights
 from .samme import SAMMEClassifier
 

@@ -2,13 +2,13 @@
 
 from typing import Any, ClassVar
 
-from . import _constraints
-from ._base import Booster
+from ._boosting import constraints
+from ._boosting.base import Booster
+from ._boosting.sampling import seed_of
+from ._boosting.threads import n_threads
 from ._data.features import columns_of
 from ._data.rows import Rows
 from ._ground import params as p
-from ._sampling import seed_of
-from ._threads import n_threads
 from ._vote_grower import VoteGrower
 
 DOC = """
@@ -118,7 +118,7 @@ class VotingBooster(Booster):
                 "min_samples_leaf": rows.leaf_size(self.min_samples_leaf),
                 "min_gain": self.min_gain,
             },
-            interactions=_constraints.interactions(self),
+            interactions=constraints.interactions(self),
             max_features=self.max_features,
             seed=seed_of(self.random_state),
             n_threads=n_threads(self.n_jobs, rows.X.size * n_classes),

@@ -28,11 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._boosting.loop import Builder
 from ._coefficients import Kind
 from ._data.rows import Rows
 from ._data.weights import Weights
 from ._ground import params as p
-from ._loop import Builder
 from ._mh_bases import (
     AnyClassifier,
     BaseLearner,

@@ -23,8 +23,8 @@ from typing import Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 
+from ._boosting.grower import Engine, Tree
 from ._ground import params as p
-from ._grower import Engine, Tree
 from ._logistic import BaseBooster
 
 LeafKind = Literal["pair", "vector"]

@@ -16,7 +16,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ._grower import Criterion
+from ._boosting.grower import Criterion
 from ._logistic import BaseBooster
 from .mart import MARTRule
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ._grower import ALONE, Criterion, Engine, Tree
+from ._boosting.grower import ALONE, Criterion, Engine, Tree
 from ._logistic import BaseBooster
 
 

@@ -31,7 +31,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._base import TRAINING, transaction
+from ._boosting.base import TRAINING, transaction
+from ._boosting.progress import Progress
+from ._boosting.sampling import seed_of
+from ._boosting.threads import n_threads
 from ._data import features, targets
 from ._data.chance import distinct, row_keys, uniforms
 from ._data.groups import for_core, grouped
@@ -44,9 +47,6 @@ from ._ground.errors import InvalidDataError
 from ._model.check import check_types, need
 from ._model.model import Model, ModelBuilder
 from ._model.saved import Saved
-from ._progress import Progress
-from ._sampling import seed_of
-from ._threads import n_threads
 
 _OWN_TYPES: dict[str, np.dtype[Any]] = {"frozen": np.dtype("u1"), "right": np.dtype("f8")}
 

@@ -32,7 +32,10 @@ from sklearn.ensemble._base import _set_random_states
 from sklearn.utils import check_random_state
 
 from . import _core
-from ._base import Fit
+from ._boosting.base import Fit
+from ._boosting.grower import Tree, set_leaves
+from ._boosting.loop import Builder, boost
+from ._boosting.sampling import seed_of
 from ._coefficients import ROUNDING
 from ._data.chance import row_keys, uniforms
 from ._data.features import columns_of
@@ -41,12 +44,9 @@ from ._data.rows import Rows
 from ._data.sparse import Matrix, for_others
 from ._data.weights import Weights
 from ._ground import params as p
-from ._grower import Tree, set_leaves
-from ._loop import Builder, boost
 from ._mh_bases import check_base
 from ._model.ensemble import EnsembleBuilder, EnsembleModel, Member
 from ._model.model import Scores
-from ._sampling import seed_of
 from ._vote_grower import VoteGrower
 from ._voting import DOC, VotingBooster, at_most
 

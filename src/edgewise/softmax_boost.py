@@ -32,7 +32,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from ._base import transaction
+from ._boosting.base import transaction
+from ._boosting.grower import set_leaves
 from ._coefficients import signs_of
 from ._cost import check_cost
 from ._data.chance import row_keys, uniforms
@@ -41,7 +42,6 @@ from ._data.sparse import Matrix
 from ._data.weights import Weights
 from ._ground import params as p
 from ._ground.errors import InvalidDataError
-from ._grower import set_leaves
 from ._model.model import Scores
 from ._vote_grower import VoteGrower
 from ._voting import DOC, VotingBooster

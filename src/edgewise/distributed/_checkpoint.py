@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._boosting.loop import Builder, History, Watcher
 from .._ground.errors import InvalidDataError
-from .._loop import Builder, History, Watcher
 from .._model.model import Model
 from ._settings import Settings
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._base import Fit
+from .._boosting.base import Fit
 from .._data import features
 from .._ground.errors import InvalidDataError
 from . import _dask

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._grower import Tree
+from .._boosting.grower import Tree
 from .._mh_bases import SMOOTHING
 from .._model.model import Model
 from ..adaboost_mh import initial_weights

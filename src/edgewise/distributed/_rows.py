@@ -1,4 +1,4 @@
-"""The rows of a fit that are elsewhere: they stand where local rows stand in ``edgewise._base``."""
+"""The rows of a fit that are elsewhere: they stand where local rows stand in ``_boosting.base``."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from .. import _core
+from .._boosting.loop import Watcher
+from .._boosting.threads import n_threads
 from .._data import features, targets
 from .._data.groups import MOST
 from .._data.weights import Weights, class_factors
 from .._ground.errors import InvalidDataError
-from .._loop import Watcher
 from .._model.model import Scores
-from .._threads import n_threads
 from .._vote_grower import MANY_ROWS, NEGLIGIBLE
 from ._backend import Backend
 from ._block import Answer, Array, Block, add_answers

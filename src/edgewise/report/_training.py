@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .._base import Booster
+from .._boosting.base import Booster
 from .._rounds import (
     has_rounds,
     history_figures,

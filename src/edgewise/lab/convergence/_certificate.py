@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ... import _votes
+from ..._boosting.threads import n_threads
 from ..._data.features import matrix
 from ..._ground import params as p
 from ..._ground.errors import InvalidDataError, InvalidParameterError
-from ..._threads import n_threads
 from ._bounds import bound_for
 from ._weighting import Array, check_shares, initial_weights, label_matrix
 

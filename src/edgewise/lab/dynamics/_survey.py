@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from ..._boosting.progress import Progress
+from ..._boosting.threads import n_threads
 from ..._ground import params
-from ..._progress import Progress
-from ..._threads import n_threads
 from ._cycles import Cycle, find_cycle
 from ._margin_matrix import Signs, Weights
 from ._margins import max_margin

@@ -13,9 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ._data.sparse import Matrix
-from ._model.model import Scores
-from ._progress import Progress
+from .._data.sparse import Matrix
+from .._model.model import Scores
+from .progress import Progress
 
 
 class Engine(Protocol):

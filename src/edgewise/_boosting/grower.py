@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from . import _core
-from ._data.groups import for_core
-from ._data.rows import Rows
-from ._data.sparse import Matrix
-from ._data.weights import Weights
-from ._model.model import Model
+from .. import _core
+from .._data.groups import for_core
+from .._data.rows import Rows
+from .._data.sparse import Matrix
+from .._data.weights import Weights
+from .._model.model import Model
 
 Criterion = Literal["newton", "least_squares"]
 Tree = _core.Tree

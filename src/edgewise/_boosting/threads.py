@@ -2,7 +2,7 @@
 
 import os
 
-from . import _core
+from .. import _core
 
 _WORK_PER_THREAD = 50_000  # row-feature-class products below which a second thread does not pay
 _MOST = 513  # the pool never has more helpers than 512

@@ -8,8 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
-from ._data.rows import Rows
-from ._model.model import Scores
+from .._data.rows import Rows
+from .._model.model import Scores
 
 TINY = 1e-300  # the smallest probability whose logarithm counts
 

@@ -18,22 +18,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core
-from ._callbacks import CallbackWatcher, Supported, managed
-from ._data import features, targets
-from ._data.groups import as_trained, grouped
-from ._data.input import checked
-from ._data.rows import Rows
-from ._data.sparse import Matrix
-from ._ground import params as p
-from ._ground.errors import InvalidDataError, InvalidParameterError
-from ._loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
-from ._model.explained import Explained
-from ._model.model import Model, ModelBuilder, Scores
-from ._model.saved import Saved
-from ._progress import Progress
-from ._threads import n_threads
-from ._validation import Answers, scorer
+from .. import _core
+from .._data import features, targets
+from .._data.groups import as_trained, grouped
+from .._data.input import checked
+from .._data.rows import Rows
+from .._data.sparse import Matrix
+from .._ground import params as p
+from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._model.explained import Explained
+from .._model.model import Model, ModelBuilder, Scores
+from .._model.saved import Saved
+from .callbacks import CallbackWatcher, Supported, managed
+from .loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
+from .progress import Progress
+from .threads import n_threads
+from .validation import Answers, scorer
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 

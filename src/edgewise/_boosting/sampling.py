@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ._data.chance import row_keys, uniforms
+from .._data.chance import row_keys, uniforms
 
 
 class Draw(NamedTuple):

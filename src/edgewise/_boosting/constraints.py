@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from ._ground.errors import InvalidParameterError
+from .._ground.errors import InvalidParameterError
 
 Directions = NDArray[np.int8]
 CONSTANT = 2  # a direction: neither up nor down

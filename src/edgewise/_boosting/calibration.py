@@ -17,9 +17,9 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.utils.class_weight import compute_class_weight
 
-from ._data.rows import Rows
-from ._data.targets import labels
-from ._model.model import Model, Scores
+from .._data.rows import Rows
+from .._data.targets import labels
+from .._model.model import Model, Scores
 
 Vector = NDArray[np.float64]
 # A weak pull towards s = 1, t = 0 keeps few rows, all of them right, from making them infinite.

@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, Self
 
-from ._loop import Builder, History, Watcher
+from .loop import Builder, History, Watcher
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
