@@ -6,11 +6,10 @@ probabilities; an algorithm adds its round rule.
 
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from functools import wraps
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,12 +17,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _core
 from .._data import features, targets
 from .._data.groups import as_trained, grouped
 from .._data.input import checked
 from .._data.rows import Rows
-from .._data.sparse import Matrix
 from .._ground import params as p
 from .._ground.errors import InvalidDataError, InvalidParameterError
 from .._model.explained import Explained
@@ -31,11 +28,9 @@ from .._model.model import Model, ModelBuilder, Scores
 from .._model.saved import Saved
 from .callbacks import CallbackWatcher, Supported, managed
 from .loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
+from .prediction import Predicting, distributed
 from .progress import Progress
-from .threads import n_threads
 from .validation import Answers, scorer
-
-Method = TypeVar("Method", bound=Callable[..., Any])
 
 TRAINING = ("X", "y", "sample_weight")
 VALIDATION = ("X_val", "y_val", "sample_weight_val")
@@ -61,23 +56,7 @@ class Learned(NamedTuple):
     n_iter_: int
 
 
-def _distributed() -> Any:
-    return import_module("edgewise.distributed")  # above us, and only needed with Dask
-
-
-def _blockwise(method: Method) -> Method:
-    """A method of X that, given a Dask collection, answers with a lazy one."""
-
-    @wraps(method)
-    def either(self: Any, X: Any) -> Any:
-        if features.is_dask(X):
-            return _distributed().predict(self, X, method.__name__)
-        return method(self, X)
-
-    return either  # type: ignore[return-value]
-
-
-class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
     """Fit as a transaction, early stopping, warm start, prediction from a model of scores."""
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -138,11 +117,6 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
     def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
         return ModelBuilder(start, rows.X.shape[1], rows.weights, n_threads)
 
-    def _link(self, scores: Scores, n_threads: int) -> Scores:
-        """Probabilities from scores, in place."""
-        _core.softmax(scores, n_threads)
-        return scores
-
     def _holds_rows_out(self) -> bool:
         """Whether a family needs validation rows for more than early stopping."""
         return False
@@ -178,7 +152,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         continues = self.warm_start and hasattr(self, "model_")
         if features.is_dask(given[0]):
-            _distributed().fit(self, given, given_val, begin)
+            distributed().fit(self, given, given_val, begin)
             return
         labelled = checked(
             self,
@@ -299,68 +273,7 @@ class Booster(Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # t
             threads,
         )
 
-    # --- prediction -------------------------------------------------------------------------
-
-    def _scores(self, X: ArrayLike) -> Scores:
-        matrix, threads = self._ready(X)
-        return self.model_.scores(matrix, threads)
-
-    def _ready(self, X: ArrayLike) -> tuple[Matrix, int]:
-        if "model_" not in vars(self):  # looking for it elsewhere takes longer than one row
-            check_is_fitted(self)
-        matrix = features.matrix(self, X, reset=False)
-        return matrix, n_threads(self.n_jobs, len(matrix) * self.model_.n_trees)
-
-    def _decision(self, scores: Scores) -> Scores:
-        two_classes = scores.shape[1] == 2 and not self.multi_label_
-        return scores[:, 1] - scores[:, 0] if two_classes else scores
-
-    def _labels(self, scores: Scores) -> NDArray[Any]:
-        if self.multi_label_:
-            return self._relevant(scores).astype(int)
-        labels: NDArray[Any] = self.classes_[scores.argmax(axis=1)]
-        return labels
-
-    def _relevant(self, scores: Scores) -> NDArray[np.bool_]:
-        """Which labels a row has, of an indicator matrix."""
-        return np.asarray(scores > 0)
-
-    @_blockwise
-    def decision_function(self, X: ArrayLike) -> Scores:
-        """Scores F, (n_rows, n_classes); for two classes the second's minus the first's, (n_rows,).
-
-        With an indicator matrix as y always (n_rows, n_labels).
-        """
-        return self._decision(self._scores(X))
-
-    @_blockwise
-    def predict_proba(self, X: ArrayLike) -> Scores:
-        """Class probabilities, (n_rows, n_classes)."""
-        matrix, threads = self._ready(X)
-        return self._link(self.model_.scores(matrix, threads), threads)
-
-    @_blockwise
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class of largest score of every row; with an indicator matrix as y, one of those."""
-        return self._labels(self._scores(X))
-
-    def staged_decision_function(self, X: ArrayLike) -> Iterator[Scores]:
-        """`decision_function` after each round."""
-        matrix, threads = self._ready(X)
-        for scores in self.model_.staged_scores(matrix, threads):
-            yield self._decision(scores.copy())
-
-    def staged_predict_proba(self, X: ArrayLike) -> Iterator[Scores]:
-        """`predict_proba` after each round."""
-        matrix, threads = self._ready(X)
-        for scores in self.model_.staged_scores(matrix, threads):
-            yield self._link(scores.copy(), threads)
-
-    def staged_predict(self, X: ArrayLike) -> Iterator[NDArray[Any]]:
-        """`predict` after each round."""
-        matrix, threads = self._ready(X)
-        for scores in self.model_.staged_scores(matrix, threads):
-            yield self._labels(scores)
+    # --- about the model ----------------------------------------------------------------------
 
     def report(
         self,
