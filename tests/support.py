@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin
 
 import edgewise
 from edgewise._boosting.base import Booster
-from edgewise._logistic import BaseBooster
+from edgewise._families.logistic import BaseBooster
 
 # All that boost; TruthTableClassifier, which combines what is given, has tests of its own.
 EVERY_CLASSIFIER = [

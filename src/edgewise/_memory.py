@@ -5,12 +5,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ._abc import ABCBooster
 from ._boosting.threads import n_threads
+from ._families.abc import ABCBooster
+from ._families.logistic import BaseBooster
+from ._families.voting import VotingBooster
 from ._ground import params as p
 from ._ground.errors import InvalidParameterError
-from ._logistic import BaseBooster
-from ._voting import VotingBooster
 from .adaboost_mh import AdaBoostMHClassifier
 from .aoso_logitboost import AOSOLogitBoostClassifier
 from .martiboost import MartiBoostClassifier

@@ -24,8 +24,8 @@ from typing import Any, ClassVar, Literal
 from numpy.typing import NDArray
 
 from ._boosting.grower import Engine, Tree
+from ._families.logistic import BaseBooster
 from ._ground import params as p
-from ._logistic import BaseBooster
 
 LeafKind = Literal["pair", "vector"]
 

@@ -17,7 +17,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ._boosting.grower import ALONE, Criterion, Engine, Tree
-from ._logistic import BaseBooster
+from ._families.logistic import BaseBooster
 
 
 class MARTRule:

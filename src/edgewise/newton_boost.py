@@ -26,9 +26,9 @@ from ._boosting.grower import NOTHING_LEFT, Growing, Tree
 from ._data.rows import Rows
 from ._data.sparse import Matrix
 from ._data.weights import Weights
+from ._families.logistic import BaseBooster
 from ._ground import params as p
 from ._ground.errors import InvalidDataError, InvalidParameterError
-from ._logistic import BaseBooster
 from ._model.model import Model, Scores
 from .losses import LogLoss, Loss
 

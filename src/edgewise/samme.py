@@ -36,19 +36,19 @@ from ._boosting.base import Fit
 from ._boosting.grower import Tree, set_leaves
 from ._boosting.loop import Builder, boost
 from ._boosting.sampling import seed_of
-from ._coefficients import ROUNDING
 from ._data.chance import row_keys, uniforms
 from ._data.features import columns_of
 from ._data.groups import grouped
 from ._data.rows import Rows
 from ._data.sparse import Matrix, for_others
 from ._data.weights import Weights
+from ._families.coefficients import ROUNDING
+from ._families.mh_bases import check_base
+from ._families.vote_grower import VoteGrower
+from ._families.voting import DOC, VotingBooster, at_most
 from ._ground import params as p
-from ._mh_bases import check_base
 from ._model.ensemble import EnsembleBuilder, EnsembleModel, Member
 from ._model.model import Scores
-from ._vote_grower import VoteGrower
-from ._voting import DOC, VotingBooster, at_most
 
 FAULTLESS = "a base classifier makes no errors"
 START_SHARPNESS = 10.0  # where there is nothing to find it with

@@ -13,9 +13,9 @@ from .._boosting.threads import n_threads
 from .._data import features, targets
 from .._data.groups import MOST
 from .._data.weights import Weights, class_factors
+from .._families.vote_grower import MANY_ROWS, NEGLIGIBLE
 from .._ground.errors import InvalidDataError
 from .._model.model import Scores
-from .._vote_grower import MANY_ROWS, NEGLIGIBLE
 from ._backend import Backend
 from ._block import Answer, Array, Block, add_answers
 from ._checks import is_voting

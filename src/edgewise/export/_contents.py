@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .._families.logistic import BaseBooster
 from .._ground.errors import ModelFormatError
-from .._logistic import BaseBooster
 from .._model.model import Model
 from ..adaboost_mh import AdaBoostMHClassifier
 from ..martiboost import BranchingProgram, MartiBoostClassifier

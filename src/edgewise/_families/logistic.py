@@ -6,18 +6,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from . import _core
-from ._boosting import constraints
-from ._boosting.base import Booster, Fit
-from ._boosting.calibration import calibrated, weights_of_classes
-from ._boosting.grower import Engine
-from ._boosting.sampling import Draw, Sampler, seed_of
-from ._boosting.threads import n_threads
-from ._data.features import columns_of
-from ._data.rows import Rows
-from ._ground import params as p
-from ._ground.errors import InvalidParameterError
-from ._model.model import Scores
+from .. import _core
+from .._boosting import constraints
+from .._boosting.base import Booster, Fit
+from .._boosting.calibration import calibrated, weights_of_classes
+from .._boosting.grower import Engine
+from .._boosting.sampling import Draw, Sampler, seed_of
+from .._boosting.threads import n_threads
+from .._data.features import columns_of
+from .._data.rows import Rows
+from .._ground import params as p
+from .._ground.errors import InvalidParameterError
+from .._model.model import Scores
 
 MAX_DELTA = 5.0  # the largest step of a leaf, unless the user says otherwise
 

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
-from ._boosting.constraints import Interactions
-from ._boosting.grower import Tree
-from ._boosting.sampling import drawn_features, n_drawn
-from ._data.groups import for_core
-from ._data.rows import Rows
-from ._data.targets import Labels
-from ._data.weights import Weights
+from .. import _core
+from .._boosting.constraints import Interactions
+from .._boosting.grower import Tree
+from .._boosting.sampling import drawn_features, n_drawn
+from .._data.groups import for_core
+from .._data.rows import Rows
+from .._data.targets import Labels
+from .._data.weights import Weights
 
 NEGLIGIBLE = 1 / 64  # share of the mean weight below which rows do not count in the search
 NO_LIMIT = Interactions()

@@ -16,17 +16,25 @@ Fast ABC-Boost (Li and Zhao 2022): only the `search` classes with the largest lo
 every `gap` + 1 rounds, and the first `warmup` rounds are boosting without a base class.
 """
 
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ._boosting.grower import Engine, Tree
-from ._ground import params as p
-from ._logistic import BaseBooster
-from .mart import MARTRule
+from .._boosting.grower import Criterion, Engine, Tree
+from .._ground import params as p
+from .logistic import BaseBooster
 
 Search = int | Literal["exhaustive"]
+
+
+class PlainRule(Protocol):
+    """A round without a base class: MART's or LogitBoost's."""
+
+    criterion: Criterion
+    learning_rate: float
+
+    def round(self, engine: Engine, m: int) -> list[Tree]: ...
 
 
 class ABCRule:
@@ -35,7 +43,7 @@ class ABCRule:
     stop_reason: str | None = None
 
     def __init__(
-        self, plain: MARTRule, search: Search, gap: int, warmup: int, base_class: int
+        self, plain: PlainRule, search: Search, gap: int, warmup: int, base_class: int
     ) -> None:
         self.plain = plain  # the algorithm without a base class: criterion, step, warm-up rounds
         self.search = search
@@ -166,7 +174,7 @@ class ABCBooster(BaseBooster):
         self.gap = gap
         self.warmup = warmup
 
-    def _abc_rule(self, plain: MARTRule, history: dict[str, NDArray[Any]]) -> ABCRule:
+    def _abc_rule(self, plain: PlainRule, history: dict[str, NDArray[Any]]) -> ABCRule:
         found = history.get("base_class", np.empty(0))
         last = int(found[-1]) if len(found) else -1
         return ABCRule(plain, self.search, self.gap, self.warmup, last)

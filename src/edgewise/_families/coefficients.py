@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._boosting.grower import Tree
+from .._boosting.grower import Tree
 
 Array = NDArray[np.float64]
 Kind = Literal["binary", "ternary", "real"]

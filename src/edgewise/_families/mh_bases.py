@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from . import _core
-from ._boosting.grower import Tree, set_leaves
-from ._coefficients import Coefficients, Kind, binary_of_edge, factorised, per_leaf, signs_of
-from ._data.sparse import Matrix, for_others
-from ._ground.errors import InvalidParameterError
-from ._model.ensemble import Constant, Member
-from ._model.model import Scores
-from ._vote_grower import VoteGrower
-from ._votes import Method, best_votes
+from .. import _core
+from .._boosting.grower import Tree, set_leaves
+from .._data.sparse import Matrix, for_others
+from .._ground.errors import InvalidParameterError
+from .._model.ensemble import Constant, Member
+from .._model.model import Scores
+from .best_votes import Method, best_votes
+from .coefficients import Coefficients, Kind, binary_of_edge, factorised, per_leaf, signs_of
+from .vote_grower import VoteGrower
 
 # Added to what is right and wrong (of weights that sum to one), it keeps alpha finite where nothing
 # is wrong. MultiBoost has 0.01 / n; a constant does not count rows, so that weights may stand for

@@ -2,14 +2,14 @@
 
 from typing import Any, ClassVar
 
-from ._boosting import constraints
-from ._boosting.base import Booster
-from ._boosting.sampling import seed_of
-from ._boosting.threads import n_threads
-from ._data.features import columns_of
-from ._data.rows import Rows
-from ._ground import params as p
-from ._vote_grower import VoteGrower
+from .._boosting import constraints
+from .._boosting.base import Booster
+from .._boosting.sampling import seed_of
+from .._boosting.threads import n_threads
+from .._data.features import columns_of
+from .._data.rows import Rows
+from .._ground import params as p
+from .vote_grower import VoteGrower
 
 DOC = """
     n_estimators : int
