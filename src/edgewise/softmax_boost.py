@@ -34,7 +34,6 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._boosting.base import transaction
 from ._boosting.grower import set_leaves
-from ._cost import check_cost
 from ._data.chance import row_keys, uniforms
 from ._data.rows import Rows
 from ._data.sparse import Matrix
@@ -43,6 +42,7 @@ from ._families.coefficients import signs_of
 from ._families.vote_grower import VoteGrower
 from ._families.voting import DOC, VotingBooster
 from ._ground import params as p
+from ._ground.checks import check_cost
 from ._ground.errors import InvalidDataError
 from ._model.model import Scores
 

@@ -14,8 +14,8 @@ import numpy as np
 from safetensors.numpy import save as to_safetensors
 
 import edgewise
-from edgewise._load import from_bytes
 from edgewise._model.file import unpack
+from edgewise._tools.load import from_bytes
 
 Draw = Callable[[int], int]
 

@@ -20,9 +20,9 @@ from support import EVERY_CLASSIFIER, VARIANTS, assert_same_model, nominal_table
 
 import edgewise
 from edgewise import ModelFormatError
-from edgewise._load import ALGORITHMS, from_bytes
 from edgewise._model.check import PER_NODE
 from edgewise._model.file import unpack
+from edgewise._tools.load import ALGORITHMS, from_bytes
 from edgewise.losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss
 
 MAKERS = VARIANTS | {

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._ground.errors import InvalidDataError, InvalidParameterError
 from .._ground.params import check, one_of
-from .._rounds import has_rounds, rounds_used, share_wrong, staged_figures
+from .._tools.rounds import has_rounds, rounds_used, share_wrong, staged_figures
 from ._axes import INK, axes, bare, look
 
 if TYPE_CHECKING:

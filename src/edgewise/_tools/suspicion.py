@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from ._boosting.base import TRAINING, Booster
-from ._boosting.threads import n_threads
-from ._data.input import checked
-from ._data.rows import Rows
-from ._ground.errors import InvalidDataError, InvalidParameterError
-from ._model.model import Scores
-from .adaboost_mh import AdaBoostMHClassifier, initial_weights
-from .samme import SAMMEClassifier
+from .._boosting.base import TRAINING, Booster
+from .._boosting.threads import n_threads
+from .._data.input import checked
+from .._data.rows import Rows
+from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._model.model import Scores
+from ..adaboost_mh import AdaBoostMHClassifier, initial_weights
+from ..samme import SAMMEClassifier
 
 Array = NDArray[np.float64]
 How = Literal["margin", "weight"]

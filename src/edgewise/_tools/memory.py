@@ -5,17 +5,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ._boosting.threads import n_threads
-from ._families.abc import ABCBooster
-from ._families.logistic import BaseBooster
-from ._families.voting import VotingBooster
-from ._ground import params as p
-from ._ground.errors import InvalidParameterError
-from .adaboost_mh import AdaBoostMHClassifier
-from .aoso_logitboost import AOSOLogitBoostClassifier
-from .martiboost import MartiBoostClassifier
-from .newton_boost import NewtonBoostClassifier
-from .samme import SAMMEClassifier
+from .._boosting.threads import n_threads
+from .._families.abc import ABCBooster
+from .._families.logistic import BaseBooster
+from .._families.voting import VotingBooster
+from .._ground import params as p
+from .._ground.errors import InvalidParameterError
+from ..adaboost_mh import AdaBoostMHClassifier
+from ..aoso_logitboost import AOSOLogitBoostClassifier
+from ..martiboost import MartiBoostClassifier
+from ..newton_boost import NewtonBoostClassifier
+from ..samme import SAMMEClassifier
 
 SLACK = 1.1  # what the allocator cannot reuse
 FIXED = 4 * 2**20  # of a process, whatever the data

@@ -16,9 +16,9 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
-from ._data import targets
-from ._data.weights import row_weights
-from ._ground.errors import InvalidDataError, InvalidParameterError
+from .._data import targets
+from .._data.weights import row_weights
+from .._ground.errors import InvalidDataError, InvalidParameterError
 
 Array = NDArray[np.float64]
 Measure = Literal["log_loss", "recall"]

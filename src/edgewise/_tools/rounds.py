@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._ground.errors import InvalidParameterError
-from ._ground.params import check, integer
-from .metrics import log_loss, margins
-from .metrics._forecasts import indicator, is_indicator
+from .._ground.errors import InvalidParameterError
+from .._ground.params import check, integer
+from ..metrics import log_loss, margins
+from ..metrics._forecasts import indicator, is_indicator
 
 Array = NDArray[np.float64]
 

@@ -3,19 +3,19 @@
 import os
 from typing import Any
 
-from ._ground.errors import ModelFormatError
-from ._model import file
-from ._model.saved import check_version, restored
-from .abc_logitboost import ABCLogitBoostClassifier
-from .abc_mart import ABCMARTClassifier
-from .adaboost_mh import AdaBoostMHClassifier
-from .aoso_logitboost import AOSOLogitBoostClassifier
-from .logitboost import LogitBoostClassifier
-from .mart import MARTClassifier
-from .martiboost import MartiBoostClassifier
-from .newton_boost import NewtonBoostClassifier
-from .samme import SAMMEClassifier
-from .softmax_boost import SoftmaxBoostClassifier
+from .._ground.errors import ModelFormatError
+from .._model import file
+from .._model.saved import check_version, restored
+from ..abc_logitboost import ABCLogitBoostClassifier
+from ..abc_mart import ABCMARTClassifier
+from ..adaboost_mh import AdaBoostMHClassifier
+from ..aoso_logitboost import AOSOLogitBoostClassifier
+from ..logitboost import LogitBoostClassifier
+from ..mart import MARTClassifier
+from ..martiboost import MartiBoostClassifier
+from ..newton_boost import NewtonBoostClassifier
+from ..samme import SAMMEClassifier
+from ..softmax_boost import SoftmaxBoostClassifier
 
 ALGORITHMS: dict[str, type[Any]] = {
     cls.__name__: cls
