@@ -8,12 +8,14 @@ off when the journal is next opened. One process at a time writes to it.
 import fcntl
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from .errors import InvalidDataError
+
+Entry = TypeVar("Entry")
 
 
 class Journal:
@@ -23,12 +25,19 @@ class Journal:
         self._path = path
         self._file = descriptor
 
-    def lines(self) -> list[dict[str, Any]]:
-        """All that was appended so far."""
+    def read(self, parse: Callable[[dict[str, Any]], Entry], what: str) -> list[Entry]:
+        """All that was appended so far, parsed; a line that cannot be is none of `what`."""
         whole, newline, _torn = self._path.read_bytes().rpartition(b"\n")
         os.ftruncate(self._file, len(whole) + len(newline))
-        numbered = enumerate(whole.split(b"\n") if whole else [], start=1)
-        return [self._parsed(line, number) for number, line in numbered]
+        entries = []
+        for number, line in enumerate(whole.split(b"\n") if whole else [], start=1):
+            try:
+                entries.append(parse(_object(line)))
+            except (KeyError, TypeError, ValueError):
+                raise InvalidDataError(
+                    f"{self._path}, line {number} is not {what}: remove it, or use another folder."
+                ) from None
+        return entries
 
     def append(self, record: dict[str, Any]) -> None:
         line = json.dumps(record, allow_nan=False).encode() + b"\n"
@@ -42,17 +51,12 @@ class Journal:
             os.ftruncate(self._file, end)
             raise OSError(error.errno, error.strerror, str(self._path)) from None
 
-    def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
-        try:
-            record = json.loads(line)
-        except ValueError:
-            record = None
-        if not isinstance(record, dict):
-            raise InvalidDataError(
-                f"{self._path}, line {number} is not a JSON object: remove it, or use another "
-                "folder."
-            )
-        return record
+
+def _object(line: bytes) -> dict[str, Any]:
+    record = json.loads(line)
+    if not isinstance(record, dict):
+        raise TypeError("not a JSON object")
+    return record
 
 
 @contextmanager
