@@ -114,7 +114,7 @@ def _difference(booster: Any, model: Any, X: Array) -> float:
 
 def same_forest(booster: Any) -> Any:
     """LightGBM's trees (splits of numbers, no missing values) as a model of ours."""
-    from edgewise._model import Model
+    from edgewise._model.model import Model
 
     dump = booster.dump_model()
     n_classes = dump["num_tree_per_iteration"]

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 import edgewise
-from edgewise._base import Booster
-from edgewise._logistic import BaseBooster
+from edgewise._boosting.base import Booster
+from edgewise._families.logistic import BaseBooster
 
 # All that boost; TruthTableClassifier, which combines what is given, has tests of its own.
 EVERY_CLASSIFIER = [

@@ -2,19 +2,19 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ._cost import expected_cost, expected_cost_scorer, minimum_cost_labels
-from ._errors import (
+from ._ground.errors import (
     CostWarning,
     EdgewiseError,
     InvalidDataError,
     InvalidParameterError,
     ModelFormatError,
 )
-from ._load import load
-from ._memory import estimate_memory
-from ._permutation import PermutationImportances, permutation_importances
-from ._suspicion import Suspicion, suspicious_rows
-from ._version import __version__ as __version__
+from ._ground.version import __version__ as __version__
+from ._tools.cost import expected_cost, expected_cost_scorer, minimum_cost_labels
+from ._tools.load import load
+from ._tools.memory import estimate_memory
+from ._tools.permutation import PermutationImportances, permutation_importances
+from ._tools.suspicion import Suspicion, suspicious_rows
 from .abc_logitboost import ABCLogitBoostClassifier
 from .abc_mart import ABCMARTClassifier
 from .adaboost_mh import AdaBoostMHClassifier

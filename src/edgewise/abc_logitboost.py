@@ -1,14 +1,15 @@
 """ABC-LogitBoost: robust LogitBoost with an adaptively chosen base class (Li, UAI 2010).
 
 As ABC-MART, but second derivatives take part in the split gain: (sum g)^2 / sum h on both sides,
-with g and h under the sum-to-zero constraint (see ``_abc``). Deviations: those of ABC-MART.
+with g and h under the sum-to-zero constraint (see ``_families.abc``). Deviations: those of
+ABC-MART.
 """
 
 from typing import Any
 
 from numpy.typing import NDArray
 
-from ._abc import ABCBooster, ABCRule
+from ._families.abc import ABCBooster, ABCRule
 from .logitboost import LogitBoostRule
 
 

@@ -4,15 +4,15 @@ Trees are grown on the first derivatives with unit weights, leaves are
 
     beta_jk = sum_{R_j} g_ik / sum_{R_j} h_ik
 
-with g and h under the sum-to-zero constraint (see ``_abc``) and without MART's factor (K-1)/K.
-Deviations: those of MART; warm-up rounds keep the factor.
+with g and h under the sum-to-zero constraint (see ``_families.abc``) and without MART's factor
+(K-1)/K. Deviations: those of MART; warm-up rounds keep the factor.
 """
 
 from typing import Any
 
 from numpy.typing import NDArray
 
-from ._abc import ABCBooster, ABCRule
+from ._families.abc import ABCBooster, ABCRule
 from .mart import MARTRule
 
 

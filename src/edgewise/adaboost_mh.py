@@ -18,7 +18,7 @@ P_l))) with the initial weights w+ of a present and w- of an absent label, hence
 
 Deviations: what is right and wrong is smoothed by 1e-6, so that an edge of one gives a finite alpha
 (and ends the fit); rows of negligible weight take no part in the search for
-splits; ternary votes are optimal, not greedy (see ``_coefficients``).
+splits; ternary votes are optimal, not greedy (see ``_families.coefficients``).
 """
 
 import math
@@ -28,12 +28,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from . import _params as p
-from ._coefficients import Kind
-from ._ensemble import EnsembleBuilder
-from ._input import Rows, Weights
-from ._loop import Builder
-from ._mh_bases import (
+from ._boosting.loop import Builder
+from ._data.rows import Rows
+from ._data.weights import Weights
+from ._families.coefficients import Kind
+from ._families.mh_bases import (
     AnyClassifier,
     BaseLearner,
     HammingTree,
@@ -42,8 +41,10 @@ from ._mh_bases import (
     Product,
     check_base,
 )
-from ._model import Scores
-from ._voting import DOC, VotingBooster, at_most
+from ._families.voting import DOC, VotingBooster, at_most
+from ._ground import params as p
+from ._model.ensemble import EnsembleBuilder
+from ._model.model import Scores
 
 OWN_BASES = ("stump", "hamming_tree", "product", "one_vs_all")
 NO_EDGE = 1e-10  # of weights that sum to one: a smaller edge is rounding

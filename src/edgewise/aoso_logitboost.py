@@ -23,9 +23,9 @@ from typing import Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 
-from . import _params as p
-from ._grower import Engine, Tree
-from ._logistic import BaseBooster
+from ._boosting.grower import Engine, Tree
+from ._families.logistic import BaseBooster
+from ._ground import params as p
 
 LeafKind = Literal["pair", "vector"]
 

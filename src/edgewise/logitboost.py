@@ -16,8 +16,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ._grower import Criterion
-from ._logistic import BaseBooster
+from ._boosting.grower import Criterion
+from ._families.logistic import BaseBooster
 from .mart import MARTRule
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import log_softmax, softmax
 
-from ._errors import InvalidParameterError
+from ._ground.errors import InvalidParameterError
 
 Array = NDArray[np.float64]  # (n_rows, n_classes)
 

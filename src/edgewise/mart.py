@@ -16,8 +16,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ._grower import ALONE, Criterion, Engine, Tree
-from ._logistic import BaseBooster
+from ._boosting.grower import ALONE, Criterion, Engine, Tree
+from ._families.logistic import BaseBooster
 
 
 class MARTRule:

@@ -30,20 +30,23 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from . import _core, _input
-from . import _params as p
-from ._base import TRAINING, transaction
-from ._chance import distinct, row_keys, uniforms
-from ._errors import InvalidDataError
-from ._groups import for_core, grouped
-from ._input import Rows, Weights
-from ._model import Model, ModelBuilder
-from ._model_check import check_types, need
-from ._progress import Progress
-from ._sampling import seed_of
-from ._saved import Saved
-from ._sparse import Matrix
-from ._threads import n_threads
+from . import _core
+from ._boosting.base import TRAINING, transaction
+from ._boosting.progress import Progress
+from ._boosting.sampling import seed_of
+from ._boosting.threads import n_threads
+from ._data import features, targets
+from ._data.chance import distinct, row_keys, uniforms
+from ._data.groups import for_core, grouped
+from ._data.input import checked
+from ._data.rows import Rows
+from ._data.sparse import Matrix
+from ._data.weights import Weights
+from ._ground import params as p
+from ._ground.errors import InvalidDataError
+from ._model.check import check_types, need
+from ._model.model import Model, ModelBuilder
+from ._model.saved import Saved
 
 _OWN_TYPES: dict[str, np.dtype[Any]] = {"frozen": np.dtype("u1"), "right": np.dtype("f8")}
 
@@ -216,11 +219,11 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
-        labelled = _input.labelled(
+        labelled = checked(
             self, (X, y, sample_weight), self.class_weight, names=TRAINING, reset=True, learn=True
         ).without_weightless()
-        classes = _input.classes_of(labelled.y)
-        _input.need_two_classes(classes, type(self).__name__)
+        classes = targets.classes_of(labelled.y)
+        targets.need_two_classes(classes, type(self).__name__)
         if len(classes) > 2:
             raise InvalidDataError(
                 "Only binary classification is supported by MartiBoostClassifier: y must hold two "
@@ -234,7 +237,7 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
     def _grow(self, rows: Rows) -> tuple[BranchingProgram, Weights]:
         """The program, and the share of the weight that has come to an end after every layer."""
         threads = n_threads(self.n_jobs, rows.X.size * self.n_layers)
-        categorical = _input.columns_of(self.is_categorical_)
+        categorical = features.columns_of(self.is_categorical_)
         groups = for_core(grouped(rows, categorical, 2).groups)
         data = _core.BinnedData(rows.X, None, self.max_bins, threads, categorical, groups)
         limits = _core.GrowLimits(
@@ -279,7 +282,7 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         It is the program's own randomness, not an estimate of the frequencies of the classes.
         """
         check_is_fitted(self)
-        matrix = _input.matrix(self, X, reset=False)
+        matrix = features.matrix(self, X, reset=False)
         threads = n_threads(self.n_jobs, len(matrix) * len(self.model_.frozen))
         one = self.model_.probability(matrix, threads)
         return np.stack([1.0 - one, one], axis=1)

@@ -22,13 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from . import _params as p
-from ._errors import InvalidDataError, InvalidParameterError
-from ._grower import NOTHING_LEFT, Growing, Tree
-from ._input import Rows, Weights
-from ._logistic import BaseBooster
-from ._model import Model, Scores
-from ._sparse import Matrix
+from ._boosting.grower import NOTHING_LEFT, Growing, Tree
+from ._data.rows import Rows
+from ._data.sparse import Matrix
+from ._data.weights import Weights
+from ._families.logistic import BaseBooster
+from ._ground import params as p
+from ._ground.errors import InvalidDataError, InvalidParameterError
+from ._model.model import Model, Scores
 from .losses import LogLoss, Loss
 
 

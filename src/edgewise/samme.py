@@ -32,21 +32,23 @@ from sklearn.ensemble._base import _set_random_states
 from sklearn.utils import check_random_state
 
 from . import _core
-from . import _params as p
-from ._base import Fit
-from ._chance import row_keys, uniforms
-from ._coefficients import ROUNDING
-from ._ensemble import EnsembleBuilder, EnsembleModel, Member
-from ._groups import grouped
-from ._grower import Tree, set_leaves
-from ._input import Rows, Weights, columns_of
-from ._loop import Builder, boost
-from ._mh_bases import check_base
-from ._model import Scores
-from ._sampling import seed_of
-from ._sparse import Matrix, for_others
-from ._vote_grower import VoteGrower
-from ._voting import DOC, VotingBooster, at_most
+from ._boosting.base import Fit
+from ._boosting.grower import Tree, set_leaves
+from ._boosting.loop import Builder, boost
+from ._boosting.sampling import seed_of
+from ._data.chance import row_keys, uniforms
+from ._data.features import columns_of
+from ._data.groups import grouped
+from ._data.rows import Rows
+from ._data.sparse import Matrix, for_others
+from ._data.weights import Weights
+from ._families.coefficients import ROUNDING
+from ._families.mh_bases import check_base
+from ._families.vote_grower import VoteGrower
+from ._families.voting import DOC, VotingBooster, at_most
+from ._ground import params as p
+from ._model.ensemble import EnsembleBuilder, EnsembleModel, Member
+from ._model.model import Scores
 
 FAULTLESS = "a base classifier makes no errors"
 START_SHARPNESS = 10.0  # where there is nothing to find it with

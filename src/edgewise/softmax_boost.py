@@ -32,18 +32,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
-from . import _params as p
-from ._base import transaction
-from ._chance import row_keys, uniforms
-from ._coefficients import signs_of
-from ._cost import check_cost
-from ._errors import InvalidDataError
-from ._grower import set_leaves
-from ._input import Rows, Weights
-from ._model import Scores
-from ._sparse import Matrix
-from ._vote_grower import VoteGrower
-from ._voting import DOC, VotingBooster
+from ._boosting.base import transaction
+from ._boosting.grower import set_leaves
+from ._data.chance import row_keys, uniforms
+from ._data.rows import Rows
+from ._data.sparse import Matrix
+from ._data.weights import Weights
+from ._families.coefficients import signs_of
+from ._families.vote_grower import VoteGrower
+from ._families.voting import DOC, VotingBooster
+from ._ground import params as p
+from ._ground.checks import check_cost
+from ._ground.errors import InvalidDataError
+from ._model.model import Scores
 
 SMOOTHNESS = 1 / (3 * np.sqrt(3))
 

@@ -25,11 +25,11 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from . import _input
-from . import _params as p
-from ._cross_fit import Answers, Codes, Examples, answers, cross_fit, examples, prefit_answers
-from ._errors import InvalidParameterError
-from ._saved import Saved
+from ._data import targets
+from ._data.cross_fit import Answers, Codes, Examples, answers, cross_fit, examples, prefit_answers
+from ._ground import params as p
+from ._ground.errors import InvalidParameterError
+from ._model.saved import Saved
 from .lab.truth_table import Loss, Minimum, TruthTable, loss_of
 
 Reals = NDArray[np.float64]
@@ -117,8 +117,8 @@ class TruthTableClassifier(
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         named, loss = self._checked_estimators(), loss_of(self.loss)
         data = examples(X, y, sample_weight)
-        classes = _input.classes_of(data.y[data.present()])
-        _input.need_two_classes(classes, type(self).__name__)
+        classes = targets.classes_of(data.y[data.present()])
+        targets.need_two_classes(classes, type(self).__name__)
         fitted, said = self._fit_and_answer(named, data, classes)
         tables = _tables(said, len(classes))
         smoothed = np.array([not table.existence.exists for table in tables])

@@ -6,7 +6,7 @@ import time
 import numpy as np
 from sklearn.base import clone
 
-from edgewise import _input
+from edgewise._data import features
 from edgewise.distributed._backend import LocalBackend
 from edgewise.distributed._facts import Raw
 from edgewise.distributed._fit import fit_parts
@@ -45,7 +45,7 @@ def fit_blocks(
     """A clone of the estimator, fitted on parts by threads of this process."""
     estimator = clone(estimator)
     estimator.n_features_in_ = X.shape[1]
-    estimator.is_categorical_ = _input.declared(estimator)
+    estimator.is_categorical_ = features.declared(estimator)
     estimator.categories_ = {}
     backend = backend or LocalBackend(2)
     fit_parts(

@@ -8,9 +8,9 @@ from support import nominal_table, table, trees_of, uneven_weights
 
 import edgewise
 from edgewise import reference
-from edgewise._chance import row_keys, uniforms
-from edgewise._constraints import directions
-from edgewise._sampling import seed_of
+from edgewise._boosting.constraints import directions
+from edgewise._boosting.sampling import seed_of
+from edgewise._data.chance import row_keys, uniforms
 from edgewise.reference._control import Control
 
 pytestmark = pytest.mark.usefixtures("nothing_is_negligible")

@@ -16,9 +16,9 @@ from edgewise import (
     SoftmaxBoostClassifier,
     _core,
 )
-from edgewise._chance import distinct, row_keys, uniforms
-from edgewise._mh_bases import SMOOTHING
-from edgewise._sampling import seed_of
+from edgewise._boosting.sampling import seed_of
+from edgewise._data.chance import distinct, row_keys, uniforms
+from edgewise._families.mh_bases import SMOOTHING
 from edgewise.reference.adaboost_mh import adaboost_mh
 from edgewise.reference.martiboost import martiboost
 from edgewise.reference.samme import samme

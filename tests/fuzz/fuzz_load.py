@@ -10,9 +10,9 @@ from pathlib import Path
 
 import atheris
 
-LOADER = ["_file", "_load", "_model_check", "_plain", "_saved"]
+LOADER = ["_model", "_tools.load"]
 with atheris.instrument_imports(include=[f"edgewise.{name}" for name in LOADER]):
-    import edgewise._load  # noqa: F401
+    import edgewise._tools.load  # noqa: F401
 
 from mutation import SEEDS, check, mutated  # noqa: E402
 

@@ -14,8 +14,8 @@ import numpy as np
 from safetensors.numpy import save as to_safetensors
 
 import edgewise
-from edgewise import _file
-from edgewise._load import from_bytes
+from edgewise._model.file import unpack
+from edgewise._tools.load import from_bytes
 
 Draw = Callable[[int], int]
 
@@ -23,7 +23,7 @@ SEEDS = [
     path.read_bytes()
     for path in sorted(Path(__file__).parents[1].glob("golden/files/*/*.edgewise"))
 ]
-OPENED = [_file.unpack(data) for data in SEEDS]
+OPENED = [unpack(data) for data in SEEDS]
 
 WHOLE = [0, 1, -1, 2, 3, 7, 127, 255, 256, 65535, 65536, 2**31 - 1, 2**31, -(2**31), 2**63 - 1]
 REAL = [0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, 1e308, -1e308, np.inf, -np.inf, np.nan]

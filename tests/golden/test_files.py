@@ -13,7 +13,7 @@ import pytest
 from support import EVERY_CLASSIFIER
 
 import edgewise
-from edgewise._saved import VERSION
+from edgewise._model.saved import VERSION
 
 FILES = Path(__file__).with_name("files")
 MODELS = sorted(FILES.glob("*/*.edgewise"))

@@ -7,7 +7,7 @@ import pandas as pd
 from test_files import FILES, in_words, rows, rows_for
 
 import edgewise
-from edgewise._saved import VERSION
+from edgewise._model.saved import VERSION
 
 SMALL = {"n_estimators": 2, "max_leaf_nodes": 4, "min_samples_leaf": 2, "learning_rate": 0.5}
 CATEGORIES = {"categorical_features": [2]}

@@ -13,7 +13,7 @@ from edgewise import _core
 
 SEEDS = st.integers(0, 2**32 - 1)
 NOMINAL = [0, 1]
-# Draws that belong to rows (see _chance) depend on the values in X, and would hide the rest.
+# Draws that belong to rows (see _data.chance) depend on the values in X, and would hide the rest.
 MAKERS = VARIANTS | {
     "softmax_boost": partial(VARIANTS["softmax_boost"], projection="exact"),
     "martiboost": partial(edgewise.MartiBoostClassifier, n_layers=5, max_leaf_nodes=4),

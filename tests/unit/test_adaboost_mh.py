@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 from support import assert_same_model, table, trees_of, uneven_weights
 
 from edgewise import AdaBoostMHClassifier, InvalidDataError, InvalidParameterError, _core
-from edgewise._mh_bases import SMOOTHING
-from edgewise._votes import best_votes
+from edgewise._families.best_votes import best_votes
+from edgewise._families.mh_bases import SMOOTHING
 
 BASES = ["stump", "hamming_tree", "product", "one_vs_all"]
 VOTES = ["binary", "ternary", "real"]

@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from edgewise._atomic import replacing, write_text
-from edgewise._errors import InvalidDataError
-from edgewise._journal import journal
+from edgewise._ground.atomic import replacing, write_text
+from edgewise._ground.errors import InvalidDataError
+from edgewise._ground.journal import journal
 
 
 def test_a_file_is_written(tmp_path):
@@ -58,18 +58,18 @@ def test_a_device_is_written_to_directly():
 def test_a_journal_keeps_what_was_appended(tmp_path):
     path = tmp_path / "j.jsonl"
     with journal(path) as book:
-        assert book.lines() == []
+        assert book.read(dict, "an entry") == []
         book.append({"a": 1})
         book.append({"b": [2.5]})
     with journal(path) as book:
-        assert book.lines() == [{"a": 1}, {"b": [2.5]}]
+        assert book.read(dict, "an entry") == [{"a": 1}, {"b": [2.5]}]
 
 
 def test_what_a_kill_left_of_a_line_is_cut_off(tmp_path):
     path = tmp_path / "j.jsonl"
     path.write_bytes(b'{"a": 1}\n{"b": ')
     with journal(path) as book:
-        assert book.lines() == [{"a": 1}]
+        assert book.read(dict, "an entry") == [{"a": 1}]
         book.append({"c": 3})
     assert path.read_bytes() == b'{"a": 1}\n{"c": 3}\n'
 
@@ -78,8 +78,8 @@ def test_what_a_kill_left_of_a_line_is_cut_off(tmp_path):
 def test_a_line_that_is_none_is_refused(tmp_path, line):
     path = tmp_path / "j.jsonl"
     path.write_bytes(b'{"a": 1}\n' + line)
-    with journal(path) as book, pytest.raises(InvalidDataError, match="line 2 is not"):
-        book.lines()
+    with journal(path) as book, pytest.raises(InvalidDataError, match="line 2 is not an entry"):
+        book.read(dict, "an entry")
 
 
 def test_one_process_at_a_time(tmp_path):
@@ -92,7 +92,8 @@ def test_one_process_at_a_time(tmp_path):
 def test_a_full_disk_takes_the_line_back(tmp_path):
     path = tmp_path / "j.jsonl"
     code = (
-        "import resource, sys; from pathlib import Path; from edgewise._journal import journal\n"
+        "import resource, sys; from pathlib import Path\n"
+        "from edgewise._ground.journal import journal\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
         "with journal(Path(sys.argv[1])) as book:\n"
         "    book.append({'a': 1})\n"

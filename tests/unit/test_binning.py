@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgewise import _core, _input
+from edgewise import _core
+from edgewise._data import features
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -292,7 +293,7 @@ def test_every_type_and_layout_gives_the_same_codes(dtype):
     X = whole.astype(dtype)
     expected = binned(whole.astype(float))
     for name, matrix in layouts(X):
-        data = binned(_input.readable(matrix))
+        data = binned(features.readable(matrix))
         assert [data.cuts(f) for f in range(5)] == [expected.cuts(f) for f in range(5)], name
         np.testing.assert_array_equal(codes_of(data), codes_of(expected), err_msg=name)
 
@@ -300,7 +301,7 @@ def test_every_type_and_layout_gives_the_same_codes(dtype):
 @pytest.mark.parametrize("dtype", ["f2", "f4", ">f4", "f8", ">f8"])
 def test_missing_values_of_every_float_type(dtype):
     X = np.array([[1, np.nan], [np.nan, 2], [3, 4]], dtype=dtype)
-    data = binned(_input.readable(X))
+    data = binned(features.readable(X))
     assert codes_of(data).tolist() == [[0, 2], [2, 0], [1, 1]]
 
 
@@ -308,7 +309,7 @@ def test_readable_matrices_are_not_copied():
     for dtype in "f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 ?".split():
         X = np.zeros((6, 4), dtype=dtype)
         for view in (X, X.T, X[::2, ::-1], np.broadcast_to(X[:1], (6, 4))):
-            assert np.shares_memory(_input.readable(view), X)
+            assert np.shares_memory(features.readable(view), X)
 
 
 def test_matrix_of_other_numbers_is_refused():

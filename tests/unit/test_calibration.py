@@ -8,8 +8,8 @@ from sklearn.metrics import log_loss
 from support import LOGISTIC, LOGISTIC_VARIANTS, assert_same_model, table
 
 import edgewise
-from edgewise._calibration import PULL, Scaling
-from edgewise._input import Rows
+from edgewise._boosting.calibration import PULL, Scaling
+from edgewise._data.rows import Rows
 
 X, Y = table(0, n=400, K=3)
 X_VAL, Y_VAL = table(1, n=300, K=3)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from edgewise._chance import distinct, row_keys, uniforms
+from edgewise._data.chance import distinct, row_keys, uniforms
 
 MASK = 2**64 - 1
 

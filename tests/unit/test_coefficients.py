@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
-from edgewise._coefficients import KINDS, binary, binary_of_edge, real, signs_of, ternary
+from edgewise._families.coefficients import KINDS, binary, binary_of_edge, real, signs_of, ternary
 from edgewise.reference._mh_votes import coefficients as greedy
 
 SHARES = st.lists(

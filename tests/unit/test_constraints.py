@@ -7,8 +7,8 @@ from sklearn.tree import DecisionTreeClassifier
 from support import LOGISTIC, LOGISTIC_VARIANTS, VARIANTS, assert_same_model, fitted_attributes
 
 import edgewise
-from edgewise._constraints import Interactions, directions, interactions
-from edgewise._sampling import Sampler, n_drawn
+from edgewise._boosting.constraints import Interactions, directions, interactions
+from edgewise._boosting.sampling import Sampler, n_drawn
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 3))

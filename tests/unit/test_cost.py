@@ -18,10 +18,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from support import VARIANTS, table
 
-import edgewise
-from edgewise import InvalidDataError, InvalidParameterError, _cost
-from edgewise._cost import check_cost, expected_cost, expected_cost_scorer, minimum_cost_labels
-from edgewise._errors import CostWarning
+from edgewise import (
+    CostWarning,
+    InvalidDataError,
+    InvalidParameterError,
+    expected_cost,
+    expected_cost_scorer,
+    minimum_cost_labels,
+)
+from edgewise._ground.checks import check_cost
 
 COST = np.array([[0.0, 1.0, 10.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
 ZERO_ONE = 1.0 - np.eye(3)
@@ -343,10 +348,8 @@ def test_scorer_of_the_wrong_size(iris):
 # --- the page ---------------------------------------------------------------------------------
 
 
-def test_examples_of_the_page_run(monkeypatch):
+def test_examples_of_the_page_run():
     page = (Path(__file__).parents[2] / "docs" / "costs.md").read_text()
-    for name in ("minimum_cost_labels", "expected_cost", "expected_cost_scorer"):
-        monkeypatch.setattr(edgewise, name, getattr(_cost, name), raising=False)
     names = {}
     blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     assert len(blocks) >= 2

@@ -5,8 +5,9 @@ import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, log_loss
 from support import VARIANTS, assert_same_model, table, uneven_weights
 
-from edgewise import MARTClassifier, _base, _core
-from edgewise._input import stratified_split
+from edgewise import MARTClassifier, _core
+from edgewise._boosting import base
+from edgewise._data.rows import stratified_split
 
 X, Y = table(0, n=300, K=3, noise=0.25)
 X_VAL, Y_VAL = table(1, n=150, K=3, noise=0.25)
@@ -159,7 +160,7 @@ def test_roc_auc_of_several_classes(make):
 def seen(monkeypatch):
     """Matrices that the fit learns from and that it watches."""
     seen = {"train": [], "watched": []}
-    binned, stopper = _core.BinnedData, _base.Stopper
+    binned, stopper = _core.BinnedData, base.Stopper
 
     def spy_binned(X, *args, **kwargs):
         seen["train"].append(X)
@@ -170,7 +171,7 @@ def seen(monkeypatch):
         return stopper(X, *args, **kwargs)
 
     monkeypatch.setattr(_core, "BinnedData", spy_binned)
-    monkeypatch.setattr(_base, "Stopper", spy_stopper)
+    monkeypatch.setattr(base, "Stopper", spy_stopper)
     return seen
 
 

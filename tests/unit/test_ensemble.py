@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from support import table
 
-from edgewise._ensemble import Constant, EnsembleBuilder, EnsembleModel, Member
+from edgewise._model.ensemble import Constant, EnsembleBuilder, EnsembleModel, Member
 
 X, Y = table(0, n=60, K=3)
 

@@ -201,7 +201,7 @@ def test_frames_of_other_libraries(backend, monkeypatch):
     def find_spec(name):
         return None if name in order and name != backend else present(name)
 
-    monkeypatch.setattr("edgewise._explained.find_spec", find_spec)
+    monkeypatch.setattr("edgewise._model.explained.find_spec", find_spec)
     model = VARIANTS["aoso_pair"]().fit(*table(0))
     frame = model.to_frame()
     kind = native.DataFrame if backend == "polars" else native.Table
@@ -210,7 +210,7 @@ def test_frames_of_other_libraries(backend, monkeypatch):
 
 
 def test_without_a_library_of_frames_there_are_words(monkeypatch):
-    monkeypatch.setattr("edgewise._explained.find_spec", lambda name: None)
+    monkeypatch.setattr("edgewise._model.explained.find_spec", lambda name: None)
     with pytest.raises(ImportError, match="needs pandas, polars or pyarrow"):
         VARIANTS["aoso_pair"]().fit(*table(0)).to_frame()
 

@@ -9,8 +9,8 @@ from support import VARIANTS, assert_same_model, uneven_weights
 
 import edgewise
 from edgewise import _core
-from edgewise._groups import FOLDS, MOST, _folds, as_trained, grouped
-from edgewise._input import Rows
+from edgewise._data.groups import FOLDS, MOST, _folds, as_trained, grouped
+from edgewise._data.rows import Rows
 
 MARTI = partial(edgewise.MartiBoostClassifier, n_layers=4)
 every_variant = pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_weights_stand_for_importance():
 
 
 def test_rare_classes_are_counted_together(monkeypatch):
-    monkeypatch.setattr("edgewise._groups.MOST_COUNTS", 600 * 3)
+    monkeypatch.setattr("edgewise._data.groups.MOST_COUNTS", 600 * 3)
     (group,) = grouped(rows(K=6), [0], 6).groups
     assert len(group.stand_in) > 10
 
@@ -184,7 +184,7 @@ def test_groups_help_every_estimator(make, monkeypatch):
     if make is not MARTI:
         options["n_estimators"] = 20
     with_groups = make(**options).fit(X, y).score(X_test, y_test)
-    monkeypatch.setattr("edgewise._groups.SURE", np.inf)
+    monkeypatch.setattr("edgewise._data.groups.SURE", np.inf)
     without = make(**options).fit(X, y).score(X_test, y_test)
     assert with_groups > without + 0.01
 

@@ -13,7 +13,7 @@ from edgewise import (
     MARTClassifier,
     NewtonBoostClassifier,
 )
-from edgewise._model import ModelBuilder
+from edgewise._model.model import ModelBuilder
 from edgewise.aoso_logitboost import auto_leaves
 
 

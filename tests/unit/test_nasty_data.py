@@ -200,7 +200,7 @@ def test_eight_threads_predict_while_another_fits(name):
 
 def threads_taken(seed):
     """Fits where joblib has its workers; how many threads a fit would take there."""
-    from edgewise._threads import n_threads  # noqa: PLC0415 - runs in a worker
+    from edgewise._boosting.threads import n_threads  # noqa: PLC0415 - runs in a worker
 
     X, y = table(seed, n=300, K=3)
     model = edgewise.AOSOLogitBoostClassifier(n_estimators=3).fit(X, y)

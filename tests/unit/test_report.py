@@ -194,7 +194,7 @@ def test_every_algorithm_tells_its_story(make):
     stories = set(model.history_) - {"seconds"}
     described = [s["description"] for s in told.charts.values()]
     for name in stories:
-        title = edgewise._rounds.STORY[name].title
+        title = edgewise._tools.rounds.STORY[name].title
         assert any(title in words for words in described), name
 
 

@@ -8,7 +8,7 @@ from support import VARIANTS, table
 
 import edgewise
 from edgewise import InvalidParameterError, metrics
-from edgewise._rounds import (
+from edgewise._tools.rounds import (
     STORY,
     history_figures,
     rounds_used,

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from support import assert_same_model, table, trees_of, uneven_weights
 
 from edgewise import InvalidParameterError, SAMMEClassifier
-from edgewise._input import Rows
+from edgewise._data.rows import Rows
 from edgewise.samme import sharpness, vote_shares
 
 # --- scikit-learn -----------------------------------------------------------------------------

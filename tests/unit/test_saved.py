@@ -19,9 +19,10 @@ from sklearn.tree import DecisionTreeClassifier
 from support import EVERY_CLASSIFIER, VARIANTS, assert_same_model, nominal_table, table
 
 import edgewise
-from edgewise import ModelFormatError, _file
-from edgewise._load import ALGORITHMS, from_bytes
-from edgewise._model_check import PER_NODE
+from edgewise import ModelFormatError
+from edgewise._model.check import PER_NODE
+from edgewise._model.file import unpack
+from edgewise._tools.load import ALGORITHMS, from_bytes
 from edgewise.losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss
 
 MAKERS = VARIANTS | {
@@ -437,7 +438,7 @@ def test_other_tools_can_read_the_file(saved):
 
 def rewritten(path, change):
     """The bytes of the file after change(header, arrays), in a valid container."""
-    header, arrays = _file.unpack(path.read_bytes())
+    header, arrays = unpack(path.read_bytes())
     change(header, arrays)
     text = json.dumps(header)  # as lenient as JSON is written
     return to_safetensors(arrays, metadata={"edgewise": text})
@@ -681,7 +682,7 @@ def test_files_cut_short_or_too_long_are_refused(aoso, length):
 
 
 def test_metadata_of_others_is_refused(aoso):
-    _, arrays = _file.unpack(aoso.read_bytes())
+    _, arrays = unpack(aoso.read_bytes())
     for metadata in (None, {}, {"other": "{}"}, {"edgewise": "[]"}, {"edgewise": "{"}):
         with pytest.raises(ModelFormatError):
             from_bytes(to_safetensors(arrays, metadata=metadata))

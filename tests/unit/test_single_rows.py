@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 from support import VARIANTS, nominal_table, table
 
 import edgewise
-from edgewise import _input
+from edgewise._data import features
 
 
 @pytest.fixture(params=VARIANTS)
@@ -40,9 +40,9 @@ def test_a_row_alone_has_the_scores_it_has_among_others(fitted):
 def test_rows_that_are_not_plain_are_answered_alike(given):
     X, y = table(1)
     model = VARIANTS["logitboost"]().fit(X, y)
-    assert _input._is_plain(model, X)
-    assert _input._is_plain(model, X.astype(np.float32))
-    assert not _input._is_plain(model, given(X))
+    assert features._is_plain(model, X)
+    assert features._is_plain(model, X.astype(np.float32))
+    assert not features._is_plain(model, given(X))
     np.testing.assert_array_equal(model.predict_proba(given(X)), model.predict_proba(X))
 
 
@@ -75,4 +75,4 @@ def test_an_array_for_a_model_of_categories_by_value():
     X, y = table(1)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(d=np.where(X[:, 3] > 0, "up", "down"))
     model = edgewise.MARTClassifier(n_estimators=3).fit(frame, y)
-    assert not _input._is_plain(model, X)
+    assert not features._is_plain(model, X)

@@ -18,7 +18,7 @@ from edgewise import (
     expected_cost,
     expected_cost_scorer,
 )
-from edgewise._chance import row_keys, uniforms
+from edgewise._data.chance import row_keys, uniforms
 from edgewise.softmax_boost import SMOOTHNESS, SoftmaxEngine
 
 COST = np.array([[0.0, 1.0, 10.0], [2.0, 0.0, 1.0], [1.0, 3.0, 0.0]])

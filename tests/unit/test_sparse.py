@@ -12,8 +12,8 @@ from support import VARIANTS, assert_same_model, uneven_weights
 
 import edgewise
 from edgewise import InvalidDataError, _core
-from edgewise._chance import row_keys
-from edgewise._sparse import SparseRows
+from edgewise._data.chance import row_keys
+from edgewise._data.sparse import SparseRows
 
 MARTI = partial(edgewise.MartiBoostClassifier, n_layers=3, routing="random", random_state=0)
 EVERY = VARIANTS | {"martiboost": MARTI}

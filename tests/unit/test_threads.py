@@ -12,7 +12,7 @@ import pytest
 from support import VARIANTS, assert_same_model, table
 
 from edgewise import MARTClassifier, _core
-from edgewise._threads import n_threads
+from edgewise._boosting.threads import n_threads
 
 X, Y = table(0, n=3000, K=5, d=6, missing=0.1)
 

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from support import VARIANTS, assert_same_model, fitted_attributes, table
 
 import edgewise
-from edgewise import _callbacks, _loop
+from edgewise._boosting import callbacks, loop
 
 X, Y = table(0, n=150, K=3)
 variants = pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS)
@@ -53,12 +53,12 @@ class Clock:
 
     def __init__(self, monkeypatch):
         self.now = 1000.0
-        monkeypatch.setattr(_loop.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(loop.time, "perf_counter", lambda: self.now)
 
 
 def test_no_round_begins_that_would_end_too_late(monkeypatch):
     clock = Clock(monkeypatch)
-    deadline = _loop.Deadline(10.0, begin=clock.now)
+    deadline = loop.Deadline(10.0, begin=clock.now)
     clock.now += 2.0  # binning took two seconds
     deadline._last = clock.now
     clock.now += 3.0
@@ -141,7 +141,7 @@ def test_a_round_cut_in_the_middle_is_not_kept(monkeypatch):
         except StopIteration:
             raise KeyboardInterrupt from None
 
-    monkeypatch.setattr("edgewise._grower.Engine.loss", loss)
+    monkeypatch.setattr("edgewise._boosting.grower.Engine.loss", loss)
     model = edgewise.LogitBoostClassifier(on_interrupt="keep").fit(X, Y)
     assert model.n_iter_ == model.model_.n_rounds == len(model.history_["loss"]) == 2
 
@@ -216,14 +216,14 @@ def test_foreign_members_are_watched_too():
 # --- where scikit-learn has no callbacks -------------------------------------------------------
 
 
-class Own(_callbacks.OwnCallbackSupport):
+class Own(callbacks.OwnCallbackSupport):
     """An estimator with the stand-in."""
 
 
 def test_the_stand_in_calls_the_same_two_methods():
     callback, estimator = StopAfter(2), Own()
     estimator.set_callbacks(callback)
-    watcher = _callbacks.CallbackWatcher(estimator, 5, {"X": X, "y": Y}, lambda b, h: {"round_": b})
+    watcher = callbacks.CallbackWatcher(estimator, 5, {"X": X, "y": Y}, lambda b, h: {"round_": b})
     answers = []
     for m in range(2):
         watcher.begin()

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from support import table, uneven_weights
 
 from edgewise import InvalidDataError, InvalidParameterError
-from edgewise._folds import content_folds
+from edgewise._data.folds import content_folds
 from edgewise.lab.truth_table import TruthTable
 from edgewise.truth_table_classifier import TruthTableClassifier
 
@@ -242,7 +242,7 @@ def test_signs_of_zero_and_sparse_storage_do_not_matter():
     for _, test in content_folds(dense, codes, 3):
         assert {0, 1} & set(test) in (set(), {0, 1})
         assert {2, 3} & set(test) in (set(), {2, 3})
-    from edgewise._folds import _row_hashes  # noqa: PLC0415
+    from edgewise._data.folds import _row_hashes  # noqa: PLC0415
 
     plain = scipy.sparse.csr_array(np.array([[0.0, 1.0], [2.0, 0.0]]))
     np.testing.assert_array_equal(_row_hashes(stored), _row_hashes(plain))

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeVar
 
 import typer
 
-from .._errors import EdgewiseError
+from .._ground.errors import EdgewiseError
 
 BAD_INPUT = 1
 INTERRUPTED = 130

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import load
-from .._errors import InvalidDataError
-from .._input import encode
+from .._data.targets import encode
+from .._ground.errors import InvalidDataError
 from ..tables import Columns, SparseRows
 from ._data import Reading
 

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from .._catalogue import ALGORITHMS
-from .._errors import InvalidParameterError
+from .._ground.errors import InvalidParameterError
+from .._tools.catalogue import ALGORITHMS
 
 READING = "How the table is read"
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import report as reports
-from .._errors import InvalidDataError
-from .._input import encode, stratified_split
+from .._data.rows import stratified_split
+from .._data.targets import encode
+from .._ground.errors import InvalidDataError
 from ..comparison import OURS, Comparison, Row
 from ..tables import Table
 from ._screen import spinner

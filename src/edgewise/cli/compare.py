@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import tables
-from .._atomic import write_text
+from .._ground.atomic import write_text
 from ..comparison import Comparison, PairedTest, Result, Row, compare
 from . import _options as o
 from ._data import Reading, described

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._input import encode
+from .._data.targets import encode
 from ..comparison import judged
 from ..metrics import confusion_matrix, error_interval, worst_confusions
 from . import _options as o

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._errors import InvalidParameterError
+from .._ground.errors import InvalidParameterError
 from ..comparison import need_parameters
 from . import _options as o
 from ._data import Reading, described

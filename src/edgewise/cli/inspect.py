@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from .._errors import InvalidParameterError
+from .._ground.errors import InvalidParameterError
 from . import _options as o
 from ._failures import guarded
 from ._models import feature_names, load_model

@@ -11,8 +11,8 @@ import typer
 from numpy.typing import NDArray
 
 from .. import minimum_cost_labels
-from .._atomic import write_text
-from .._errors import InvalidDataError
+from .._ground.atomic import write_text
+from .._ground.errors import InvalidDataError
 from . import _options as o
 from ._data import Reading
 from ._failures import guarded

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .._atomic import write_text
+from .._ground.atomic import write_text
 from ..tuning import Trial, Tuning, space, tune
 from . import _options as o
 from ._data import Reading, described

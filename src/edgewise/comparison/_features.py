@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import __version__
-from .._catalogue import ALGORITHMS
+from .._tools.catalogue import ALGORITHMS
 from ._features import Features
 
 

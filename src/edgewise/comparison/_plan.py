@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._errors import InvalidDataError, InvalidParameterError
+from .._ground.errors import InvalidDataError, InvalidParameterError
 from . import _fingerprint
 from ._features import features_of
 from ._methods import OURS, Method, Setting

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._base import Booster
+from .._boosting.base import Booster
 from ..metrics import brier_score, calibration_error, log_loss
 from ._features import Features
 from ._methods import Method, Setting

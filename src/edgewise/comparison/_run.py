@@ -7,9 +7,9 @@ from typing import Any, Protocol
 
 from numpy.typing import ArrayLike
 
-from .. import _params as p
-from .._errors import InvalidDataError
-from .._threads import n_threads
+from .._boosting.threads import n_threads
+from .._ground import params as p
+from .._ground.errors import InvalidDataError
 from ._comparison import Comparison
 from ._methods import Setting
 from ._plan import (

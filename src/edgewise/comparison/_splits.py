@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 
 Rows = NDArray[np.intp]
 

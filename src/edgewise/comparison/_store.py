@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from .._atomic import write_bytes
-from .._errors import InvalidDataError
-from .._journal import Journal, journal
+from .._ground.atomic import write_bytes
+from .._ground.journal import Journal, journal
 from ._results import Proba, Result
 
 LINES = "results.jsonl"
@@ -52,16 +51,7 @@ class Folder:
     def __init__(self, path: Path, lines: Journal) -> None:
         self.path = path
         self._journal = lines
-        self._results: dict[str, Result] = {}
-        for number, line in enumerate(lines.lines(), start=1):
-            try:
-                key = line.pop("key")
-                self._results[key] = Result.from_dict(line)
-            except (KeyError, TypeError):
-                raise InvalidDataError(
-                    f"{path / LINES}, line {number} is not a result of a comparison: remove it, "
-                    "or use another folder."
-                ) from None
+        self._results = dict(lines.read(_keyed, "a result of a comparison"))
 
     def get(self, key: str) -> Result | None:
         return self._results.get(key) if self._place(key).is_file() else None
@@ -79,6 +69,10 @@ class Folder:
 
     def _place(self, key: str) -> Path:
         return self.path / "answers" / f"{key}.npy"
+
+
+def _keyed(line: dict[str, Any]) -> tuple[str, Result]:
+    return line.pop("key"), Result.from_dict(line)
 
 
 @contextmanager

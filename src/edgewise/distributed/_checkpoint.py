@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import InvalidDataError
-from .._loop import Builder, History, Watcher
-from .._model import Model
+from .._boosting.loop import Builder, History, Watcher
+from .._ground.errors import InvalidDataError
+from .._model.model import Model
 from ._settings import Settings
 
 _KIND = "edgewise checkpoint 1"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._errors import InvalidParameterError
+from .._ground.errors import InvalidParameterError
 
 # By name of the class, so that nothing above is imported.
 LOGISTIC = (

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import EdgewiseError, InvalidDataError
+from .._ground.errors import EdgewiseError, InvalidDataError
 from ._facts import Raw
 from ._settings import WorkersLostError
 

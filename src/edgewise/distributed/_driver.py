@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._grower import Tree
-from .._model import Model, ModelBuilder
+from .._boosting.grower import Tree
+from .._model.model import Model, ModelBuilder
 from ._backend import Backend
 from ._block import Answer, Array, Question, Setting, State, Step, add_answers, ask
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core, _input
-from .._errors import InvalidDataError
+from .. import _core
+from .._data import features, targets
+from .._ground.errors import InvalidDataError
 from ._block import Block
 from ._exact import exact_sum
 
@@ -37,7 +38,7 @@ def _matrix(X: Any) -> Array:
         raise InvalidDataError(
             f"X must hold numbers only on Dask; encode text. Got blocks of {array.dtype}."
         )
-    return _input.readable(array)
+    return features.readable(array)
 
 
 def _labels(y: Any) -> Array:
@@ -49,7 +50,7 @@ def _labels(y: Any) -> Array:
             "y must be a vector of labels on Dask; an indicator matrix can be learned from "
             f"locally only. Got blocks of {vector.ndim} dimensions."
         )
-    return _input.labels(vector, "y") if len(vector) else vector
+    return targets.labels(vector, "y") if len(vector) else vector
 
 
 def _weights(weights: Any) -> NDArray[np.float64]:
@@ -86,7 +87,7 @@ def first_look(raw: Raw, summarise: bool) -> Look:
             "sample_weight must have one number per row, block by block. Got blocks of "
             f"{len(w)} weights and {len(y)} rows."
         )
-    labels, place = _input.distinct_labels(y)
+    labels, place = targets.distinct_labels(y)
     heaviest = np.zeros(len(labels))
     np.maximum.at(heaviest, place, w)
     counts = np.bincount(place, minlength=len(labels))
@@ -103,7 +104,7 @@ def add_looks(a: Look, b: Look) -> Look:
         full = a if len(b.labels) == 0 else b
         labels, counts, heaviest = full.labels, full.counts, full.heaviest
     else:
-        labels, place = _input.distinct_labels(np.concatenate([a.labels, b.labels]))
+        labels, place = targets.distinct_labels(np.concatenate([a.labels, b.labels]))
         counts = np.zeros(len(labels), dtype=np.int64)
         heaviest = np.zeros(len(labels))
         np.add.at(counts, place, np.concatenate([a.counts, b.counts]))
@@ -127,11 +128,11 @@ class Recipe(NamedTuple):
         """X, codes and weights of the rows of positive weight."""
         X, y = _matrix(raw.X), _labels(raw.y)
         if self.factors is None:
-            return X, _input.encode(self.classes, y, "y"), None
+            return X, targets.encode(self.classes, y, "y"), None
         w = np.ones(len(y)) if raw.weights is None else _weights(raw.weights)
         w = np.ldexp(w * self.factors[np.searchsorted(self.labels, y)], self.shift)
         present = w > 0
-        return X[present], _input.encode(self.classes, y[present], "y"), w[present]
+        return X[present], targets.encode(self.classes, y[present], "y"), w[present]
 
 
 @dataclass

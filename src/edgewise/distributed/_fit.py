@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _input
-from .._base import Fit
-from .._errors import InvalidDataError
+from .._boosting.base import Fit
+from .._data import features
+from .._ground.errors import InvalidDataError
 from . import _dask
 from ._backend import Backend
 from ._checkpoint import Checkpoints, resumed
@@ -88,7 +88,7 @@ def _learn_columns(estimator: Any, X: Any) -> None:
         estimator.feature_names_in_ = names
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
-    estimator.is_categorical_ = _input.declared(estimator)
+    estimator.is_categorical_ = features.declared(estimator)
     estimator.categories_ = {}
 
 

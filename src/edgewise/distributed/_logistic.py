@@ -1,7 +1,7 @@
 """The logistic family on blocks: what a block does (LogisticState), and the engine that drives it.
 
-The engine has the methods of the local one (``edgewise._grower.Engine``), so that the round rules
-do not know where the rows are. Its trees have no rows; the blocks route theirs.
+The engine has the methods of the local one (``edgewise._boosting.grower.Engine``), so that the
+round rules do not know where the rows are. Its trees have no rows; the blocks route theirs.
 """
 
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._grower import NOTHING_LEFT, Criterion, Tree
-from .._model import Model, Scores
+from .._boosting.grower import NOTHING_LEFT, Criterion, Tree
+from .._model.model import Model, Scores
 from ._block import Answer, Array, Block, Setting, State
 from ._driver import Driver
 

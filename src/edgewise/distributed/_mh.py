@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._grower import Tree
-from .._mh_bases import SMOOTHING
-from .._model import Model
+from .._boosting.grower import Tree
+from .._families.mh_bases import SMOOTHING
+from .._model.model import Model
 from ..adaboost_mh import initial_weights
 from ._block import Answer, Array, Block, Setting, State
 from ._driver import Driver

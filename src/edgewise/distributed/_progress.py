@@ -5,7 +5,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
-from .._loop import Builder, History, Watcher
+from .._boosting.loop import Builder, History, Watcher
 from ._backend import Backend
 from ._driver import Traffic
 from ._settings import Settings

@@ -1,4 +1,4 @@
-"""The rows of a fit that are elsewhere: they stand where local rows stand in ``edgewise._base``."""
+"""The rows of a fit that are elsewhere: they stand where local rows stand in ``_boosting.base``."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .. import _core, _input
-from .._errors import InvalidDataError
-from .._groups import MOST
-from .._input import Weights
-from .._loop import Watcher
-from .._model import Scores
-from .._threads import n_threads
-from .._vote_grower import MANY_ROWS, NEGLIGIBLE
+from .. import _core
+from .._boosting.loop import Watcher
+from .._boosting.threads import n_threads
+from .._data import features, targets
+from .._data.groups import MOST
+from .._data.weights import Weights, class_factors
+from .._families.vote_grower import MANY_ROWS, NEGLIGIBLE
+from .._ground.errors import InvalidDataError
+from .._model.model import Scores
 from ._backend import Backend
 from ._block import Answer, Array, Block, add_answers
 from ._checks import is_voting
@@ -191,8 +192,8 @@ def gather_rows(
     look: Look = backend.sum(first_look, parts, not weighted, add=add_looks)
     need_rows(look, estimator)
     recipe = _recipe(look, estimator, weighted=weighted)
-    _input.need_two_classes(recipe.classes, type(estimator).__name__)
-    categorical = _input.columns_of(estimator.is_categorical_)
+    targets.need_two_classes(recipe.classes, type(estimator).__name__)
+    categorical = features.columns_of(estimator.is_categorical_)
     n, summary, sums, largest = int(look.counts.sum()), look.summary, look.counts, None
     weight_sum = float(n)
     if weighted:
@@ -264,4 +265,4 @@ def _class_factors(look: Look, class_weight: Any) -> Weights:
     counts = look.counts.astype(np.float64)
     if isinstance(class_weight, str):  # "balanced"
         return np.asarray(counts.sum() / (len(counts) * counts))
-    return _input.class_factors(class_weight, look.labels)
+    return class_factors(class_weight, look.labels)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from .. import _params as p
-from .._errors import EdgewiseError
+from .._ground import params as p
+from .._ground.errors import EdgewiseError
 
 
 class WorkersLostError(EdgewiseError, RuntimeError):

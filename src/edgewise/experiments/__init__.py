@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
-from .. import _params as p
+from .._ground import params as p
 from ._data import DataSetMissingError
 from ._files import as_report, draw_pictures, write_results
 from ._library import Library

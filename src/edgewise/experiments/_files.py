@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import report
-from .._atomic import replacing, write_text
+from .._ground.atomic import replacing, write_text
 from ._page import page
 from ._types import BAD, Picture
 

@@ -1,6 +1,6 @@
 """All experiments, by name."""
 
-from .._errors import InvalidParameterError
+from .._ground.errors import InvalidParameterError
 from . import (
     abc_covertype,
     abc_grid,

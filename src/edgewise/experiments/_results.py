@@ -9,7 +9,7 @@ from importlib import metadata
 from typing import Any
 
 from .. import _core
-from .._version import __version__
+from .._ground.version import __version__
 from ._types import BAD, Experiment, Record, Scale
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn")

@@ -6,8 +6,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from .._errors import InvalidDataError
-from .._journal import Journal, journal
+from .._ground.journal import Journal, journal
 from ._types import Key, Record
 
 FILE = "cells.jsonl"
@@ -16,11 +15,9 @@ FILE = "cells.jsonl"
 class Store:
     """The finished cells of a run folder, by their keys. Made by `open_store`."""
 
-    def __init__(self, path: Path, lines: Journal) -> None:
+    def __init__(self, lines: Journal) -> None:
         self._lines = lines
-        read = enumerate(lines.lines(), start=1)
-        records = [_record(line, f"{path} line {number}") for number, line in read]
-        self._records = {record.key(): record for record in records}
+        self._records = {r.key(): r for r in lines.read(_record, "a finished cell")}
 
     def get(self, key: Key) -> Record | None:
         return self._records.get(key)
@@ -39,13 +36,8 @@ def open_store(folder: Path) -> Iterator[Store]:
     """The store of a run folder, which is made if need be; one process at a time."""
     folder.mkdir(parents=True, exist_ok=True)
     with journal(folder / FILE) as lines:
-        yield Store(folder / FILE, lines)
+        yield Store(lines)
 
 
-def _record(line: dict[str, Any], where: str) -> Record:
-    try:
-        return Record(**{field.name: line[field.name] for field in fields(Record)})
-    except KeyError:
-        raise InvalidDataError(
-            f"{where} is not a finished cell: remove the line, or use another folder."
-        ) from None
+def _record(line: dict[str, Any]) -> Record:
+    return Record(**{field.name: line[field.name] for field in fields(Record)})

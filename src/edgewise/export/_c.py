@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from .._errors import InvalidParameterError
+from .._ground.errors import InvalidParameterError
 from ._contents import Contents, contents_of
 from ._source import description, number, quoted, tables, wrapped
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import ModelFormatError
-from .._logistic import BaseBooster
-from .._model import Model
+from .._families.logistic import BaseBooster
+from .._ground.errors import ModelFormatError
+from .._model.model import Model
 from ..adaboost_mh import AdaBoostMHClassifier
 from ..martiboost import BranchingProgram, MartiBoostClassifier
 from ..samme import SAMMEClassifier

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import ModelFormatError
-from .._version import __version__
+from .._ground.errors import ModelFormatError
+from .._ground.version import __version__
 from ._contents import Contents, contents_of, missing_extra, need_a_sum_of_trees
 
 OPSET, ML_OPSET, IR_VERSION = 21, 5, 10

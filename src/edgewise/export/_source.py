@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._version import __version__
+from .._ground.version import __version__
 from ._contents import Contents
 
 WIDTH = 100

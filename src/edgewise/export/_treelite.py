@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._errors import InvalidParameterError, ModelFormatError
+from .._ground.errors import InvalidParameterError, ModelFormatError
 from ._contents import Contents, contents_of, missing_extra, need_a_sum_of_trees
 
 _MOST_CATEGORY = 2**31 - 1

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._errors import InvalidDataError, InvalidParameterError
-from .._params import check, integer
+from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._ground.params import check, integer
 from .dynamics._cycle_map import Choices
 from .dynamics._cycles import Cycle
 from .dynamics._margin_matrix import Signs, Weights

@@ -12,8 +12,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._errors import InvalidParameterError
-from .._params import check, integer, one_of
+from .._ground.errors import InvalidParameterError
+from .._ground.params import check, integer, one_of
 from ._forecasts import Array, Forecasts, of_probabilities
 
 Kind = Literal["top_label", "classwise"]

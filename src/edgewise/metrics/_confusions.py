@@ -6,9 +6,16 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._cost import check_cost, check_length, check_weights, label_vector, places, sorted_labels
-from .._errors import InvalidDataError
-from .._params import check, integer, one_of
+from .._ground.checks import (
+    check_cost,
+    check_length,
+    check_weights,
+    label_vector,
+    places,
+    sorted_labels,
+)
+from .._ground.errors import InvalidDataError
+from .._ground.params import check, integer, one_of
 from ._forecasts import Array, is_indicator
 
 By = Literal["count", "rate", "cost"]

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._cost import check_proba, check_weights, label_vector, places
-from .._errors import InvalidDataError
+from .._ground.checks import check_proba, check_weights, label_vector, places
+from .._ground.errors import InvalidDataError
 
 Array = NDArray[np.float64]
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from scipy.special import ndtri
 
-from .._params import check, integer, real
+from .._ground.params import check, integer, real
 
 
 class Interval(NamedTuple):

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._cost import check_cost
-from .._params import check, integer, one_of
+from .._ground.checks import check_cost
+from .._ground.params import check, integer, one_of
 from ..metrics import Confusion, confusion_matrix, worst_confusions
 from ._axes import INK, SIGNAL, axes
 

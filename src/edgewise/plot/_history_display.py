@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import InvalidDataError
-from .._rounds import HistoryFigure, history_figures, rounds_used
+from .._ground.errors import InvalidDataError
+from .._tools.rounds import HistoryFigure, history_figures, rounds_used
 from ._axes import COLOURS, INK, bare, pyplot
 
 if TYPE_CHECKING:

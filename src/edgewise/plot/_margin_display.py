@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._rounds import RoundMargins, staged_margins
+from .._tools.rounds import RoundMargins, staged_margins
 from ..metrics import margins
 from ._axes import SIGNAL, axes, bare, look
 

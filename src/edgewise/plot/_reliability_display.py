@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._params import check, one_of
+from .._ground.params import check, one_of
 from ..metrics import ReliabilityCurve, reliability_curve
 from ..metrics._calibration import Kind, Strategy
 from ..metrics._forecasts import is_indicator

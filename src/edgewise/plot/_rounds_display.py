@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._errors import InvalidDataError, InvalidParameterError
-from .._params import check, one_of
-from .._rounds import has_rounds, rounds_used, share_wrong, staged_figures
+from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._ground.params import check, one_of
+from .._tools.rounds import has_rounds, rounds_used, share_wrong, staged_figures
 from ._axes import INK, axes, bare, look
 
 if TYPE_CHECKING:

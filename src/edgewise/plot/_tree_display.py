@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, Self
 
-from .._described import Names, Node
-from .._errors import InvalidParameterError
+from .._ground.errors import InvalidParameterError
+from .._model.described import Names, Node
 from ._axes import COLOURS, FAINT, INK, pyplot
 
 if TYPE_CHECKING:

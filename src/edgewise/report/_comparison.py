@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from .._errors import InvalidDataError, InvalidParameterError
+from .._ground.errors import InvalidDataError, InvalidParameterError
 from ._charts import methods_chart, rounds_chart, time_chart
 from ._evidence import gather
 from ._inputs import (

@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
-from .._errors import InvalidDataError, InvalidParameterError
+from .._ground.errors import InvalidDataError, InvalidParameterError
 from ..metrics._forecasts import indicator, is_indicator
 from ._inputs import HeldOut
 

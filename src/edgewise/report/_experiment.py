@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 from ._inputs import Cell, Experiment, Section, Table, Verdict
 from ._page import MARKS, Page, Tile, render
 from ._report import Report

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import precision_recall_fscore_support
 
-from .._cost import expected_cost
+from .._tools.cost import expected_cost
 from ..metrics import (
     brier_score,
     calibration_error,

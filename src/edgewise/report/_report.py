@@ -4,7 +4,7 @@ import html
 import os
 from pathlib import Path
 
-from .._atomic import write_text
+from .._ground.atomic import write_text
 
 
 class Report:

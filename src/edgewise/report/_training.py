@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .._base import Booster
-from .._rounds import (
+from .._boosting.base import Booster
+from .._tools.rounds import (
     has_rounds,
     history_figures,
     rounds_used,
     staged_figures,
     staged_margins,
 )
-from .._suspicion import suspicious_rows
+from .._tools.suspicion import suspicious_rows
 from ._charts import (
     bars_chart,
     heat_chart,

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 
 MISSING = ["", "NA", "N/A", "?", "nan", "NaN", "NAN", "null", "NULL", "None"]
 Kind = Literal["number", "category", "date"]

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.csv
 
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 from ._columns import MISSING
 
 _SAMPLE = 1 << 16  # bytes looked at to find the delimiter and the header

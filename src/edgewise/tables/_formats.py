@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.sparse import csr_array
 
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 
 
 def read_parquet(path: Path) -> Any:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 from . import _builtin
 from ._columns import dates_of, recognised
 from ._csv import read_csv

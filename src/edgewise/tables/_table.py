@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .._errors import InvalidDataError
+from .._ground.errors import InvalidDataError
 from ._columns import Column, described, features, missing_in
 
 LIKELY_TARGETS = ("target", "class", "label", "y")

@@ -18,9 +18,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import _params as p
-from .._errors import InvalidDataError, InvalidParameterError
-from .._input import stratified_split
+from .._data.rows import stratified_split
+from .._ground import params as p
+from .._ground.errors import InvalidDataError, InvalidParameterError
 from ..comparison._features import Features, features_of
 from ..metrics import log_loss
 from ._space import drawn

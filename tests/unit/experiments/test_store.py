@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from edgewise import InvalidDataError, _journal
+from edgewise import InvalidDataError
+from edgewise._ground import journal
 from edgewise.experiments import Record, open_store
 
 
@@ -94,7 +95,7 @@ def test_a_full_disk_leaves_whole_lines_only(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with open_store(tmp_path) as store:
-        monkeypatch.setattr(_journal.os, "write", half)
+        monkeypatch.setattr(journal.os, "write", half)
         with pytest.raises(OSError, match="No space left on device"):
             store.append(record("b"))
         monkeypatch.undo()

@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ... import _params as p
-from ... import _votes
-from ..._errors import InvalidDataError
-from ..._votes import BestVotes, Method
+from ..._families.best_votes import MOST_CLASSES, BestVotes, Method
+from ..._families.best_votes import best_votes as votes_of_largest_mass
+from ..._ground import params as p
+from ..._ground.errors import InvalidDataError
 from ._bounds import elementary_bound, mass_bound, rounds_bound, sharp_constant
 from ._certificate import Certificate, certificate
 from ._search import WorstWeighting, worst_weighting
@@ -141,12 +141,13 @@ def best_votes(
     given = {"method": method, "n_starts": n_starts, "random_state": random_state}
     p.check("best_votes", given, rules)
     weights, signs = check_weighting(W, Y)
-    if method == "exact" and signs.shape[1] > _votes.MOST_CLASSES:
+    if method == "exact" and signs.shape[1] > MOST_CLASSES:
         raise InvalidDataError(
-            f"method='exact' tries 2^(K-1) votes and takes K={_votes.MOST_CLASSES} classes at "
+            f"method='exact' tries 2^(K-1) votes and takes K={MOST_CLASSES} classes at "
             f"most. Got {signs.shape[1]}: use method='bracket'."
         )
-    return _votes.best_votes(weights * signs, method=method, n_starts=n_starts, seed=random_state)
+    signed = weights * signs
+    return votes_of_largest_mass(signed, method=method, n_starts=n_starts, seed=random_state)
 
 
 def _sums(W: ArrayLike, Y: ArrayLike, v: ArrayLike) -> Array:

@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ... import _params as p
+from ..._ground import params as p
 from ._search import least_mass
 from ._weighting import InitialWeights, check_labels
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from ... import _params as p
-from ... import _votes
-from ..._errors import InvalidDataError, InvalidParameterError
-from ..._input import matrix
-from ..._threads import n_threads
+from ..._boosting.threads import n_threads
+from ..._data.features import matrix
+from ..._families.best_votes import best_votes, mass_of
+from ..._ground import params as p
+from ..._ground.errors import InvalidDataError, InvalidParameterError
 from ._bounds import bound_for
 from ._weighting import Array, check_shares, initial_weights, label_matrix
 
@@ -194,14 +194,14 @@ def _measure(step: _Step, W: Array, Y: Array, recorded: dict[str, float]) -> dic
     signed = step.weights * Y
     votes = _votes_of(outputs)
     few = len(Y) * 2.0 ** (Y.shape[1] - 1) <= ENUMERATED
-    best = _votes.best_votes(signed, method="exact" if few else "bracket", n_starts=8)
+    best = best_votes(signed, method="exact" if few else "bracket", n_starts=8)
     return {
         "rounds": step.number,
         "alpha": recorded["alpha"],
         "edge": (signed * outputs).sum(),
         "factorised": votes is not None,
         "within_one": np.abs(outputs).max() <= 1 + ROUNDING,
-        "vote_mass": recorded["vote_mass"] if votes is None else _votes.mass_of(signed, votes),
+        "vote_mass": recorded["vote_mass"] if votes is None else mass_of(signed, votes),
         "best_mass": best.mass,
         "best_mass_upper": best.upper,
         "z": step.z,

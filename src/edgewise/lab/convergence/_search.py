@@ -19,8 +19,8 @@ from scipy import sparse
 from scipy.optimize import linprog
 from scipy.stats import hypergeom
 
-from ... import _votes
-from ..._errors import InvalidDataError
+from ..._families.best_votes import all_masses, pattern
+from ..._ground.errors import InvalidDataError
 from ._weighting import Array, check_labels
 
 MOST_MEETINGS = 2**13  # n 2^(K-1): a few seconds
@@ -50,7 +50,7 @@ def worst_weighting(Y: ArrayLike) -> WorstWeighting:
             f"worst_weighting takes Y with n 2^(K-1) of at most {MOST_MEETINGS} for n rows and K "
             f"classes. Got {n} rows and {n_classes} classes: {n * n_votes}."
         )
-    votes = np.array([_votes.pattern(code, n_classes) for code in range(n_votes)])
+    votes = np.array([pattern(code, n_classes) for code in range(n_votes)])
     of_row = [sparse.csr_array(votes * row) for row in signs]  # n times (n_votes, K)
     F = sparse.block_diag(of_row, format="csr")  # (n n_votes, n K)
     G = sparse.csr_array(np.tile(np.eye(n_votes), n))
@@ -58,7 +58,7 @@ def worst_weighting(Y: ArrayLike) -> WorstWeighting:
     W = w.reshape(n, n_classes)
     drawn = probabilities > 1e-9
     chances = probabilities[drawn] / probabilities[drawn].sum()
-    mass = float(_votes.all_masses(W * signs).max())
+    mass = float(all_masses(W * signs).max())
     return WorstWeighting(W, mass, lower, votes[drawn], chances)
 
 

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from ... import _params as p
-from ..._errors import InvalidDataError
-from ..._input import classes_of, encode, labels
+from ..._data.targets import classes_of, encode, labels
+from ..._ground import params as p
+from ..._ground.errors import InvalidDataError
 
 Array = NDArray[np.float64]
 InitialWeights = Literal["balanced", "uniform"]

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import InvalidParameterError
-from ..._params import check, integer
+from ..._ground.errors import InvalidParameterError
+from ..._ground.params import check, integer
 from . import _intervals as iv
 from ._cycle_map import Choices, jacobian, same_columns
 from ._intervals import Matrix, Number, Vector

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ... import _core
-from ..._errors import InvalidDataError, InvalidParameterError
-from ..._params import check, integer
+from ..._ground.errors import InvalidDataError, InvalidParameterError
+from ..._ground.params import check, integer
 from ._certify import Certificate, certify
 from ._cycle_map import (
     SAME,

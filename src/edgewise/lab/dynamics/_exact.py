@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..._errors import InvalidDataError
-from ..._params import check, integer, one_of
+from ..._ground.errors import InvalidDataError
+from ..._ground.params import check, integer, one_of
 from ._cycle_map import Choices
 from ._intervals import Vector, contexts, move, sides
 from ._margin_matrix import Signs, check_matrix

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..._errors import InvalidDataError
+from ..._ground.errors import InvalidDataError
 
 Signs = NDArray[np.int8]
 Weights = NDArray[np.float64]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 
-from ..._errors import InvalidDataError
+from ..._ground.errors import InvalidDataError
 from ._margin_matrix import Signs, Weights, check_matrix, check_weights
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from ..._errors import InvalidDataError, InvalidParameterError
-from ..._params import check, integer, random_state, real
+from ..._ground.errors import InvalidDataError, InvalidParameterError
+from ..._ground.params import check, integer, random_state, real
 from ._margin_matrix import Signs, Weights, check_matrix
 from ._rules import Optimal, StepRule, Threshold
 

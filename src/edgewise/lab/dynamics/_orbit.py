@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ... import _core
-from ..._errors import InvalidParameterError
-from ..._params import check, integer, one_of
+from ..._ground.errors import InvalidParameterError
+from ..._ground.params import check, integer, one_of
 from ._cycle_map import Choices
 from ._margin_matrix import Signs, Weights, check_matrix, check_weights
 from ._margins import margins, smooth

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _core
-from ..._errors import InvalidParameterError
-from ..._params import Rule as Check
-from ..._params import check, either, integer, one_of, real
+from ..._ground.errors import InvalidParameterError
+from ..._ground.params import Rule as Check
+from ..._ground.params import check, either, integer, one_of, real
 from ._margin_matrix import Signs, Weights
 from ._margins import max_margin
 

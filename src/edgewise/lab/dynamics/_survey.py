@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ... import _params
-from ..._progress import Progress
-from ..._threads import n_threads
+from ..._boosting.progress import Progress
+from ..._boosting.threads import n_threads
+from ..._ground import params
 from ._cycles import Cycle, find_cycle
 from ._margin_matrix import Signs, Weights
 from ._margins import max_margin
@@ -114,7 +114,7 @@ def survey(  # noqa: PLR0913 - what is drawn, how far to go, how to run
     where no column has an edge, the maximum margin not being positive; "no error": some column is
     right on every example of positive weight.
     """
-    _params.check("survey", locals(), _RULES)
+    params.check("survey", locals(), _RULES)
     rng = check_random_state(random_state)
     seeds = rng.randint(2**31, size=(n_matrices, 1 + n_starts), dtype=np.int64)
     plan = Plan((m, n), float(error_rate), seeds)
@@ -129,16 +129,16 @@ def survey(  # noqa: PLR0913 - what is drawn, how far to go, how to run
 
 
 _RULES = {
-    "n_matrices": _params.integer(1),
-    "m": _params.integer(1),
-    "n": _params.integer(1),
-    "n_starts": _params.integer(1),
-    "error_rate": _params.real(0, 1, high_open=True),
-    "max_steps": _params.integer(1),
-    "max_length": _params.integer(1),
-    "random_state": _params.random_state(),
-    "n_jobs": _params.n_jobs(),
-    "progress": _params.boolean(),
+    "n_matrices": params.integer(1),
+    "m": params.integer(1),
+    "n": params.integer(1),
+    "n_starts": params.integer(1),
+    "error_rate": params.real(0, 1, high_open=True),
+    "max_steps": params.integer(1),
+    "max_length": params.integer(1),
+    "random_state": params.random_state(),
+    "n_jobs": params.n_jobs(),
+    "progress": params.boolean(),
 }
 
 

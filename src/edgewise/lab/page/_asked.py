@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import InvalidDataError, InvalidParameterError
-from ..._params import boolean, check, integer, one_of
+from ..._ground.errors import InvalidDataError, InvalidParameterError
+from ..._ground.params import boolean, check, integer, one_of
 from ..dynamics import AdaBoostStar, ArcGV, CoordinateAscent, Optimal, Threshold
 
 Rule = Optimal | Threshold | ArcGV | CoordinateAscent | AdaBoostStar

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import InvalidDataError
+from ..._ground.errors import InvalidDataError
 from ..truth_table import BoostingPath, TruthTable
 from . import _asked
 from ._triangle import cells

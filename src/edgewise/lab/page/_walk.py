@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._errors import InvalidDataError
+from ..._ground.errors import InvalidDataError
 from .. import dynamics as lab
 from . import _asked
 from ._triangle import best_columns, zero_edges

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._errors import EdgewiseError
+from ..._ground.errors import EdgewiseError
 from . import _asked, _table, _walk
 
 try:

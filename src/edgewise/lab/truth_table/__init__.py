@@ -21,8 +21,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ... import _params as p
-from ..._errors import InvalidDataError, InvalidParameterError
+from ..._ground import params as p
+from ..._ground.errors import InvalidDataError, InvalidParameterError
 from . import _answers, _stability, _three, _zero_one
 from ._adaboost import BoostingPath, adaboost
 from ._display import ThreeClassifierDisplay

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ... import _core
-from ..._errors import InvalidDataError
-from ..._threads import n_threads
+from ..._boosting.threads import n_threads
+from ..._ground.errors import InvalidDataError
 
 MOST_CLASSIFIERS = 60  # a pattern is a word of 64 bits
 

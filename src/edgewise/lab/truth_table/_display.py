@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..._errors import EdgewiseError, InvalidDataError
+from ..._ground.errors import EdgewiseError, InvalidDataError
 
 if TYPE_CHECKING:
     from . import TruthTable

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from ..._errors import InvalidParameterError
+from ..._ground.errors import InvalidParameterError
 
 Reals = NDArray[np.float64]
 Phi = Callable[[Reals], ArrayLike]

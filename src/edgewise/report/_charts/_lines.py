@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..._rounds import HistoryFigure
+from ..._tools.rounds import HistoryFigure
 from .._inputs import Chart, LearningCurve, Table
 from ._spec import BLUE, CARD, HEIGHT, SOFT, Spec, colour_of, column, hint, thinned, told_apart
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._rounds import RoundMargins
+from ..._tools.rounds import RoundMargins
 from ...metrics import ReliabilityCurve, error_interval
 from .._inputs import Cell, Chart, Table
 from ._spec import BLUE, SIGNAL, SOFT, Array, Spec, colour_of, column, hint, told_apart

@@ -1,0 +1,101 @@
+"""Calibration: scores F become s F + t, so that their soft-max says the frequencies of the classes.
+
+One factor for all classes is temperature scaling (Guo and others, ICML 2017), a factor and a shift
+for each is vector scaling: both have the largest likelihood on validation rows. What `class_weight`
+did to the class frequencies is undone by a shift: weights w turn the posterior p into one that is
+proportional to w p (Elkan, IJCAI 2001), so log w is subtracted.
+
+s F + t is again initial scores plus leaf values, so the model itself is rescaled, and everything
+that reads it (staged predictions, explanations, files) agrees with the probabilities.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+from sklearn.utils.class_weight import compute_class_weight
+
+from .._data.rows import Rows
+from .._data.targets import labels
+from .._model.model import Model, Scores
+
+Vector = NDArray[np.float64]
+# A weak pull towards s = 1, t = 0 keeps few rows, all of them right, from making them infinite.
+PULL = 1e-3
+
+
+class Scaling:
+    """What has the largest likelihood on rows of raw scores F with labels."""
+
+    def __init__(self, scores: Scores, rows: Rows) -> None:
+        weights = rows.shares()
+        # In an order of their own, so that sums do not depend on that in which rows came.
+        order = np.lexsort((weights, rows.codes, *scores.T))
+        self._scores = scores[order]  # (n, n_classes)
+        self._weights = weights[order]  # (n), summing to 1
+        self._codes = rows.codes[order]
+
+    def temperature(self) -> Vector:
+        """One factor, for every class: (n_classes)."""
+        n_classes = self._scores.shape[1]
+
+        def loss(log_factor: Vector) -> tuple[float, Vector]:
+            value, slope = self._loss(np.exp(np.repeat(log_factor, n_classes)), np.zeros(n_classes))
+            slope_of_log = slope[:n_classes].sum() * np.exp(log_factor)
+            return value + PULL * float(log_factor[0]) ** 2, slope_of_log + 2 * PULL * log_factor
+
+        return np.repeat(np.exp(_minimum(loss, np.zeros(1))), n_classes)
+
+    def vector(self) -> tuple[Vector, Vector]:
+        """A factor and a shift of every class."""
+        n_classes = self._scores.shape[1]
+
+        def loss(x: Vector) -> tuple[float, Vector]:
+            factor, shift = np.exp(x[:n_classes]), x[n_classes:]
+            value, slope = self._loss(factor, shift)
+            slope[:n_classes] *= factor
+            return value + PULL * float((x**2).sum()), slope + 2 * PULL * x
+
+        x = _minimum(loss, np.zeros(2 * n_classes))
+        return np.exp(x[:n_classes]), x[n_classes:]
+
+    def _loss(self, factor: Vector, shift: Vector) -> tuple[float, Vector]:
+        """The log loss and its derivatives by factors and shifts, (2 n_classes)."""
+        logits = self._scores * factor + shift
+        at = np.arange(len(logits)), self._codes
+        value = -float((self._weights * log_softmax(logits, axis=1)[at]).sum())
+        residual = softmax(logits, axis=1)
+        residual[at] -= 1.0
+        residual *= self._weights[:, np.newaxis]
+        return value, np.concatenate([(residual * self._scores).sum(axis=0), residual.sum(axis=0)])
+
+
+def _minimum(loss: Any, start: Vector) -> Vector:
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"ftol": 0.0, "gtol": 1e-9})
+    return np.asarray(found.x)
+
+
+def calibrated(model: Model, method: str, validation: Rows | None, undo: Vector) -> Model:
+    """The model rescaled; `undo` (n_classes) are the weights of the classes to be undone.
+
+    Scaling sees the validation rows with the class weights that training saw, which are undone
+    afterwards.
+    """
+    factor, shift = np.ones(model.n_classes), np.zeros(model.n_classes)
+    if method != "priors":
+        assert validation is not None  # noqa: S101 - these methods hold rows out
+        scaling = Scaling(model.scores(validation.X, 1), validation)
+        if method == "temperature":
+            factor = scaling.temperature()
+        else:
+            factor, shift = scaling.vector()
+    return model.rescaled(factor, shift - np.log(undo))
+
+
+def weights_of_classes(class_weight: Any, classes: NDArray[Any], y: Any) -> Vector:
+    """What `class_weight` says of each class, (n_classes)."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    return np.asarray(compute_class_weight(class_weight, classes=classes, y=labels(y, "y")))

@@ -1,0 +1,135 @@
+"""The grower: the core's trees for the current state of a fit.
+
+An engine holds what stays the same from round to round (binned data, limits, threads) and the one
+thing that changes, the posterior: the class probabilities of the training rows.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import _core
+from .._data.groups import for_core
+from .._data.rows import Rows
+from .._data.sparse import Matrix
+from .._data.weights import Weights
+from .._model.model import Model
+
+Criterion = Literal["newton", "least_squares"]
+Tree = _core.Tree
+ALONE = -1  # as a base class: none
+NOTHING_LEFT = 1e-12  # mean training log loss below which rounds change nothing
+
+
+class Growing:
+    """What stays the same from round to round: binned data, limits, threads."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        *,
+        max_bins: int,
+        categorical: list[int],
+        limits: _core.GrowLimits,
+        n_threads: int,
+        limits_of_round: Callable[[int], _core.GrowLimits] | None = None,
+    ) -> None:
+        self.n_threads = n_threads
+        self.n_rounds = 0
+        self._limits = limits
+        self._limits_of_round = limits_of_round
+        self._data = _core.BinnedData(
+            rows.X, rows.weights, max_bins, n_threads, categorical, for_core(rows.groups)
+        )
+
+    def _grown(self, grow: Callable[[_core.GrowLimits], list[Tree]]) -> list[Tree]:
+        """Trees on what this round draws; on everything if that teaches nothing."""
+        if self._limits_of_round is not None:
+            trees = grow(self._limits_of_round(self.n_rounds))
+            if not all(tree.moves_nothing for tree in trees):
+                return trees
+        return grow(self._limits)
+
+
+class Engine(Growing):
+    """Grows trees from the posterior and adds them to it.
+
+    With `by_class` the posterior is laid out for class trees, without for pair trees.
+    """
+
+    def __init__(self, rows: Rows, start: Weights, *, by_class: bool, **growing: Any) -> None:
+        super().__init__(rows, **growing)
+        self.n_classes = len(start)
+        self.posterior = _core.Posterior(
+            rows.codes, rows.weights, np.ascontiguousarray(start), by_class
+        )
+        self._pair_grower: _core.PairTreeGrower | None = None
+
+    def class_trees(
+        self,
+        targets: Sequence[tuple[int, int]],
+        criterion: Criterion,
+        *,
+        shrinkage: float,
+        factor: float = 1.0,
+    ) -> list[Tree]:
+        """One tree for each (class, base class), from the same probabilities.
+
+        A leaf moves the class by `shrinkage` times `factor` times its Newton step, and the base
+        class by the negative; without a base class (ALONE) only the class moves.
+        """
+        return self._grown(
+            lambda limits: _core.grow_class_trees(
+                self._data,
+                self.posterior,
+                list(targets),
+                criterion == "newton",
+                limits,
+                factor,
+                shrinkage,
+                self.n_threads,
+            )
+        )
+
+    def pair_tree(self, leaf: Literal["pair", "vector"], shrinkage: float) -> Tree:
+        """One tree that chooses a pair of classes at every node."""
+        if self._pair_grower is None:
+            self._pair_grower = _core.PairTreeGrower(self._data, self.posterior, self._limits)
+        grower = self._pair_grower
+        return self._grown(
+            lambda limits: [grower.grow(leaf == "vector", shrinkage, self.n_threads, limits)]
+        )[0]
+
+    def add(self, trees: Sequence[Tree]) -> None:
+        """Moves the scores of the training rows."""
+        self.posterior.add(list(trees), self.n_threads)
+        self.n_rounds += 1
+
+    def replay(self, model: Model, X: Matrix) -> None:
+        """Brings the posterior to where the rounds of `model` left it."""
+        model.replay(X, self.posterior, self.n_threads)
+        self.n_rounds += model.n_rounds
+
+    def loss(self) -> float:
+        """Mean log loss."""
+        return float(self.class_losses().sum())
+
+    def nothing_left(self, loss: float) -> bool:
+        return loss < NOTHING_LEFT
+
+    def class_losses(self) -> Weights:
+        """Each class's share of the mean log loss."""
+        return np.array(self.posterior.class_losses(self.n_threads))
+
+    def loss_after(self, trees: Sequence[Tree]) -> float:
+        """Mean log loss if `trees` were added."""
+        return self.posterior.loss_after(list(trees), self.n_threads)
+
+
+def set_leaves(tree: Tree, values: Weights, classes: ArrayLike) -> None:
+    """Says what the leaves of a tree move: values (n_leaves, width) of the classes, which are given
+    for every leaf or, (width), for all."""
+    of_leaves = np.broadcast_to(np.asarray(classes, dtype=np.int32), values.shape)
+    _core.set_leaves(tree, np.ascontiguousarray(values), np.ascontiguousarray(of_leaves))

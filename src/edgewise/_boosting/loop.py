@@ -1,0 +1,208 @@
+"""The boosting loop, the same for every algorithm.
+
+A round rule says what to grow; everything else that may happen in a round (watching a validation
+set or the clock, showing progress, callbacks) is a watcher handed in. What a round adds to the
+model are items: trees, or classifiers of another library.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._data.sparse import Matrix
+from .._model.model import Scores
+from .progress import Progress
+
+
+class Engine(Protocol):
+    """The state of a fit."""
+
+    n_threads: int
+
+    def add(self, items: list[Any]) -> None:
+        """Moves the scores of the training rows."""
+
+    def replay(self, model: Any, X: Matrix) -> None:
+        """Brings the state to where a model of earlier rounds left it."""
+
+    def loss(self) -> float:
+        """The training loss that boosting lowers."""
+
+    def nothing_left(self, loss: float) -> bool:
+        """Whether further rounds would change nothing."""
+
+
+class RoundRule(Protocol):
+    """One algorithm's round."""
+
+    @property
+    def stop_reason(self) -> str | None:
+        """Set by the round after which there is nothing more to do, maybe in an earlier fit."""
+
+    def round(self, engine: Any, m: int) -> list[Any]:
+        """The items of round m (from 0). The loop adds them to the scores."""
+
+    def story(self) -> dict[str, float]:
+        """What the algorithm tells of its last round, for ``history_``."""
+
+
+class Builder(Protocol):
+    """Collects the items of the rounds into a model."""
+
+    @property
+    def n_rounds(self) -> int: ...
+
+    def append(self, items: list[Any]) -> None: ...
+
+    def add_scores(self, items: list[Any], X: Matrix, scores: Scores, n_threads: int) -> None:
+        """Adds the outputs of `items` on X to scores (n, n_classes)."""
+
+    def model(self) -> Any: ...
+
+
+class History:
+    """Figures per round; becomes the dict of arrays ``history_``."""
+
+    def __init__(self) -> None:
+        self._columns: defaultdict[str, list[float]] = defaultdict(list, loss=[], seconds=[])
+
+    def record(self, **figures: float) -> None:
+        for name, figure in figures.items():
+            self._columns[name].append(figure)
+
+    def last(self, name: str) -> float:
+        return self._columns[name][-1]
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds of which everything is recorded."""
+        return min(len(column) for column in self._columns.values())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        n = self.n_rounds
+        return {name: np.array(column[:n]) for name, column in self._columns.items()}
+
+
+class Watcher:
+    """Looks at every round."""
+
+    def begin(self) -> None:
+        """A round begins."""
+
+    def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
+        """Takes a round in, whose items the builder has already; a reason to stop, or None."""
+        raise NotImplementedError
+
+
+class Stopper(Watcher):
+    """Watches a validation set; the best round is the one with the highest score, the first of
+    equals, and boosting stops when `patience` rounds have brought nothing better."""
+
+    def __init__(
+        self,
+        X_val: Matrix,
+        scores: Scores,
+        score: Callable[[Scores], float],
+        patience: int,
+        n_threads: int,
+    ) -> None:
+        self._X = X_val
+        self.scores = scores  # (n_val, n_classes), before the first round
+        self._score = score
+        self._patience = patience
+        self._n_threads = n_threads
+        self.best_round = 0  # rounds of this fit kept
+        self.best_score = score(scores)
+
+    def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
+        builder.add_scores(items, self._X, self.scores, self._n_threads)
+        score = self._score(self.scores)
+        history.record(validation_score=score)
+        if score > self.best_score:
+            self.best_score, self.best_round = score, builder.n_rounds
+        worn_out = builder.n_rounds - self.best_round >= self._patience
+        return "early stopping" if worn_out else None
+
+
+class Deadline(Watcher):
+    """Stops before the round that would end too late, if it takes as long as the longest so far."""
+
+    def __init__(self, seconds: float, begin: float) -> None:
+        self._end = begin + seconds
+        self._last = time.perf_counter()
+        self._longest = 0.0
+
+    def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
+        now = time.perf_counter()
+        self._longest = max(self._longest, now - self._last)
+        self._last = now
+        return "time limit" if now + self._longest > self._end else None
+
+
+class Bar(Watcher):
+    """Shows the loss on a progress bar."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+
+    def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
+        self._progress.update(builder.n_rounds, f"loss {history.last('loss'):.5f}")
+        return None
+
+
+def boost(
+    rule: RoundRule,
+    engine: Engine,
+    builder: Builder,
+    rounds: range,
+    watchers: Sequence[Watcher] = (),
+    *,
+    keep_interrupted: bool = False,
+) -> tuple[dict[str, NDArray[Any]], str]:
+    """Boosts until the rounds are used up or there is a reason to stop; history and reason.
+
+    With `keep_interrupted`, Ctrl-C is such a reason once there is a round to keep. The builder may
+    then hold a round more than the history.
+    """
+    history = History()
+    try:
+        reason = _boost(rule, engine, builder, rounds, watchers, history)
+    except KeyboardInterrupt:
+        if not keep_interrupted or history.n_rounds == 0:
+            raise
+        reason = "interrupted"
+    return history.arrays(), rule.stop_reason or reason
+
+
+def _boost(
+    rule: RoundRule,
+    engine: Engine,
+    builder: Builder,
+    rounds: range,
+    watchers: Sequence[Watcher],
+    history: History,
+) -> str:
+    loss = engine.loss()
+    begin = time.perf_counter()
+    for m in rounds:
+        if rule.stop_reason:
+            break
+        if engine.nothing_left(loss):
+            return "nothing left to learn"
+        for watcher in watchers:
+            watcher.begin()
+        items = rule.round(engine, m)
+        if all(item.moves_nothing for item in items):
+            return "no tree improves the loss"
+        engine.add(items)
+        builder.append(items)
+        loss = engine.loss()
+        history.record(loss=loss, seconds=time.perf_counter() - begin, **rule.story())
+        reasons = [watcher.watch(builder, items, history) for watcher in watchers]
+        if any(reasons):
+            return next(reason for reason in reasons if reason)
+    return "all rounds done"

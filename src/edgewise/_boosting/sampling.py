@@ -1,0 +1,72 @@
+"""What a round learns from: rows and features, drawn by the seed and the number of the round.
+
+A row is drawn by a hash of its values, so that neither the order of the rows nor their division
+among threads or machines matters. Rounds do not depend on each other: a fit that is continued draws
+what a longer fit would have drawn.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from .._data.chance import row_keys, uniforms
+
+
+class Draw(NamedTuple):
+    """What one round learns from; None: all."""
+
+    features: list[int] | None = None  # ascending
+    rows: NDArray[np.uint8] | None = None  # (n): 1 for a row that is drawn
+
+
+class Sampler:
+    """Draws rows of (X, codes) and features of X."""
+
+    def __init__(
+        self,
+        X: Any,
+        codes: NDArray[Any],
+        *,
+        subsample: float,
+        max_features: int | float | None,
+        seed: Callable[[], int],
+    ) -> None:
+        self._n_features = X.shape[1]
+        self._n_drawn = n_drawn(max_features, X.shape[1])
+        self._subsample = subsample
+        self.draws = subsample < 1.0 or self._n_drawn < self._n_features
+        self._seed = seed() if self.draws else 0
+        self._keys = row_keys(X, codes) if subsample < 1.0 else None
+
+    def of_round(self, m: int) -> Draw:
+        features = drawn_features(self._seed, m, self._n_drawn, self._n_features)
+        if self._keys is None:
+            return Draw(features)
+        numbers = uniforms(self._keys, self._seed, m)
+        least = max(self._subsample, float(np.nextafter(numbers.min(), 1.0)))  # one row at least
+        return Draw(features, (numbers < least).astype(np.uint8))
+
+
+def drawn_features(seed: int, m: int, n: int, n_features: int) -> list[int] | None:
+    """n of the features for round m, ascending; None if n is all."""
+    if n == n_features:
+        return None
+    drawn = np.random.default_rng([seed, m]).choice(n_features, n, replace=False)
+    return sorted(int(f) for f in drawn)
+
+
+def n_drawn(max_features: int | float | None, n_features: int) -> int:
+    """Features drawn for a round: a number, or a share of them."""
+    if max_features is None:
+        return n_features
+    if isinstance(max_features, float):
+        return max(1, int(max_features * n_features))
+    return min(max_features, n_features)
+
+
+def seed_of(random_state: Any) -> int:
+    """A number from scikit-learn's kind of random state."""
+    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,0 +1,131 @@
+"""Cross-fitting: what classifiers answer for rows that they were not fitted to."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.model_selection import check_cv
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.parallel import Parallel, delayed
+
+from .._ground.errors import InvalidDataError
+from . import targets
+from .folds import Split, content_folds
+from .weights import row_weights
+
+Codes = NDArray[np.int32]
+Places = NDArray[np.intp]
+Weights = NDArray[np.float64]
+
+
+class Examples(NamedTuple):
+    """X as it came, any kind that the classifiers understand; checked labels and weights."""
+
+    X: Any
+    y: NDArray[Any]
+    weights: Weights | None
+
+    def take(self, rows: Places) -> "Examples":
+        weights = None if self.weights is None else self.weights[rows]
+        return Examples(_safe_indexing(self.X, rows), self.y[rows], weights)
+
+    def present(self) -> Places:
+        """The rows whose weight is not zero."""
+        return np.arange(len(self.y)) if self.weights is None else np.flatnonzero(self.weights)
+
+
+class Answers(NamedTuple):
+    """What the classifiers say, each label as its place among the classes, -1 if not there."""
+
+    said: Codes  # (n, n_classifiers)
+    truth: Codes  # (n)
+    weights: Weights | None  # (n)
+
+
+def examples(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Examples:
+    """Checked input; X is left to the classifiers."""
+    X, labels = indexable(X, targets.labels(y, "y"))
+    if len(labels) == 0:
+        raise InvalidDataError("X and y must have at least one row. Found 0 sample(s).")
+    if sample_weight is None:
+        return Examples(X, labels, None)
+    row_weights(sample_weight, X, labels, None, "sample_weight")  # checked, but not scaled
+    weights = np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(labels))
+    return Examples(X, labels, weights)
+
+
+def splits(data: Examples, codes: Codes, cv: Any) -> list[Split]:
+    """Rows to fit to and rows to answer for, those of weight zero left out."""
+    present = data.present()
+    if isinstance(cv, int | np.integer):
+        folds = content_folds(_safe_indexing(data.X, present), codes[present], int(cv))
+        return [(present[train], present[test]) for train, test in folds]
+    given = check_cv(cv, data.y, classifier=True).split(data.X, data.y)
+    return [(np.intersect1d(a, present), np.intersect1d(b, present)) for a, b in given]
+
+
+def prefit_answers(
+    estimators: Mapping[str, Any], data: Examples, classes: NDArray[Any], n_jobs: int | None
+) -> Answers:
+    """Of classifiers that are fitted already, for all rows."""
+    present = data.take(data.present())
+    said = Parallel(n_jobs=n_jobs)(
+        delayed(answers)(e, present.X, classes) for e in estimators.values()
+    )
+    truth = targets.encode(classes, present.y, "y")
+    return Answers(np.column_stack(said), truth, present.weights)
+
+
+def cross_fit(
+    estimators: Mapping[str, Any],
+    data: Examples,
+    classes: NDArray[Any],
+    cv: Any,
+    *,
+    weighted: Mapping[str, bool],
+    n_jobs: int | None,
+) -> tuple[list[Any], Answers]:
+    """Classifiers fitted to all rows, and answers of others like them for rows held out."""
+    truth = _codes(data.y, classes)  # rows of weight zero may have other labels
+    parts = splits(data, truth, cv)
+    fits = [(e, weighted[name]) for name, e in estimators.items()]
+    jobs = [delayed(_fitted)(e, data, w, data.present()) for e, w in fits]
+    jobs += [delayed(_held_out)(e, data, w, split, classes) for e, w in fits for split in parts]
+    done = Parallel(n_jobs=n_jobs)(jobs)
+    fitted, said = done[: len(fits)], done[len(fits) :]
+    columns = [np.concatenate(said[i : i + len(parts)]) for i in range(0, len(said), len(parts))]
+    held = np.concatenate([test for _, test in parts])
+    weights = None if data.weights is None else data.weights[held]
+    return fitted, Answers(np.column_stack(columns), truth[held], weights)
+
+
+def _fitted(estimator: Any, data: Examples, weighted: bool, rows: Places) -> Any:
+    part = data.take(rows)
+    weights = {"sample_weight": part.weights} if weighted else {}
+    return clone(estimator).fit(part.X, part.y, **weights)
+
+
+def _held_out(
+    estimator: Any, data: Examples, weighted: bool, split: Split, classes: NDArray[Any]
+) -> Codes:
+    fitted = _fitted(estimator, data, weighted, split[0])
+    return answers(fitted, _safe_indexing(data.X, split[1]), classes)
+
+
+def answers(estimator: Any, X: Any, classes: NDArray[Any]) -> Codes:
+    """What one classifier says about rows X."""
+    labels = np.asarray(estimator.predict(X))
+    if labels.ndim != 1:
+        raise InvalidDataError(
+            f"Every classifier must predict one label for each row. Got predictions of shape "
+            f"{labels.shape} from {estimator!r}."
+        )
+    return _codes(labels, classes)
+
+
+def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> Codes:
+    """The places of labels among the classes; -1 for those not among them."""
+    places = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    return np.where(classes[places] == labels, places, -1).astype(np.int32)

@@ -1,0 +1,219 @@
+"""X: the user's matrix or table becomes an array the core can read, or one clear error.
+
+X keeps its own type and layout wherever the core can read it, so nothing is copied. Missing values
+are NaN; infinite values are allowed and fall into the outer bins.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from .._ground.errors import InvalidDataError, InvalidParameterError
+from . import frames
+from .sparse import Matrix, SparseRows
+
+Mask = NDArray[np.bool_]
+
+_PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
+_READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8"])
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is a collection of Dask, which is not imported for that."""
+    if type(X) is np.ndarray:  # the usual case, and single rows are to be quick
+        return False
+    kinds = {kind.__module__.split(".")[0] for kind in type(X).__mro__}
+    return not kinds.isdisjoint(("dask", "dask_expr"))
+
+
+def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False) -> Matrix:
+    """X as a two-dimensional array of real numbers, in a type the core reads.
+
+    With `learn`, which a fit wants, the estimator is told which columns are categories (its
+    `is_categorical_`) and what values those have that are not numbers (`categories_`, by column).
+    """
+    if not learn and _is_plain(estimator, X):
+        return X  # type: ignore[no-any-return]
+    if sparse.issparse(X):
+        return _of_sparse(estimator, X, reset=reset, learn=learn)
+    if frames.is_frame(X):
+        return _of_frame(estimator, X, reset=reset, learn=learn)
+    if not learn and isinstance(X, np.ndarray) and X.dtype.kind == "O" and _tables(estimator):
+        validate_data(estimator, X, reset=False, skip_check_array=True)
+        return _by_tables(estimator, X)
+    try:
+        checked = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False)
+    except ValueError as error:
+        if "could not convert" not in str(error):
+            raise
+        raise InvalidDataError(
+            "X must hold numbers only if it is no data frame; put text and categories into one, or "
+            f"encode them as numbers. {error}"
+        ) from None
+    if learn:
+        _declare(estimator, reset=reset)
+    if _tables(estimator):
+        return _by_tables(estimator, np.asarray(checked))
+    return readable(np.asarray(checked))
+
+
+def _of_sparse(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> Matrix:
+    checked = validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
+    )
+    if learn:
+        _declare(estimator, reset=reset)
+    if _tables(estimator):
+        raise InvalidDataError(
+            f"{type(estimator).__name__} was fitted to a data frame with categories, and needs a "
+            "data frame. Got a sparse matrix."
+        )
+    return SparseRows.of(checked)
+
+
+def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
+    """Whether X is rows to predict for as they should be, of which scikit-learn would say nothing.
+
+    Its own checks take longer than the prediction of a row.
+    """
+    return (
+        type(X) is np.ndarray
+        and X.dtype in _PLAIN
+        and X.ndim == 2
+        and X.shape[0] > 0
+        and X.shape[1] == getattr(estimator, "n_features_in_", 0) > 0
+        and X.flags.c_contiguous
+        and X.flags.aligned
+        and not hasattr(estimator, "feature_names_in_")
+        and not _tables(estimator)
+    )
+
+
+def _declare(estimator: BaseEstimator, *, reset: bool) -> None:
+    """Tells the estimator of categorical columns where all columns hold numbers."""
+    estimator.is_categorical_ = declared(estimator)
+    estimator.categories_ = {} if reset else estimator.categories_
+
+
+def _tables(estimator: BaseEstimator) -> frames.Tables:
+    tables: frames.Tables = getattr(estimator, "categories_", {})
+    return tables
+
+
+def _by_tables(estimator: BaseEstimator, X: NDArray[Any]) -> Matrix:
+    """An array, given to a model that was fitted to a data frame with categories."""
+    labels = getattr(estimator, "feature_names_in_", range(X.shape[1]))
+    return frames.filled(frames.columns_of_array(X, labels), estimator.categories_)
+
+
+def _of_frame(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> Matrix:
+    frames.need_distinct_names(X)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)  # names and number of columns
+    for place, thing in enumerate(("sample(s)", "feature(s)")):
+        if X.shape[place] == 0:
+            raise InvalidDataError(
+                f"Found array with 0 {thing} (shape={tuple(X.shape)}) while a minimum of 1 is "
+                f"required by {type(estimator).__name__}."
+            )
+    whole = frames.as_one_matrix(X)
+    if whole is not None:
+        if learn:
+            _declare(estimator, reset=reset)
+        if not _tables(estimator):
+            return SparseRows.of(whole) if sparse.issparse(whole) else readable(whole)
+    parts = frames.columns(X)
+    if learn:
+        _learn_categories(estimator, parts, None if reset else estimator.categories_)
+    return frames.filled(parts, _tables(estimator))
+
+
+def _learn_categories(
+    estimator: BaseEstimator, parts: Sequence[frames.AnyColumn], known: frames.Tables | None
+) -> None:
+    """`known` are the tables of the fit that is continued, if any."""
+    by_type = np.array([part.is_categories for part in parts])
+    mask = by_type if _from_dtype(estimator) else declared(estimator)
+    if mask is None:
+        mask = np.zeros(len(parts), dtype=bool)
+    undeclared = np.flatnonzero(by_type & ~mask)
+    if len(undeclared):
+        raise InvalidDataError(
+            f"{parts[undeclared[0]].shown} holds text or categories, which the "
+            "'categorical_features' parameter does not name. Name it there, give 'from_dtype' for "
+            "all such columns, or encode it as numbers."
+        )
+    estimator.is_categorical_ = mask if mask.any() else None
+    listed = columns_of(by_type) if known is None else list(known)
+    estimator.categories_ = {
+        j: frames.learned(parts[j], None if known is None else known[j]) for j in listed
+    }
+
+
+def _from_dtype(estimator: BaseEstimator) -> bool:
+    given = estimator.categorical_features
+    return isinstance(given, str) and given == "from_dtype"
+
+
+def declared(estimator: BaseEstimator) -> Mask | None:
+    """Which columns the estimator's parameter says are categorical, (d); None if it names none."""
+    given = estimator.categorical_features
+    if given is None or _from_dtype(estimator) or len(given) == 0:
+        return None
+    columns = np.asarray(given)
+    d = estimator.n_features_in_
+    mask = np.zeros(d, dtype=bool)
+    if columns.dtype.kind == "b":
+        if len(columns) != d:
+            words = f"have one bool for each of the {d} columns of X"
+            raise _wrong_columns(estimator, words, len(columns))
+        mask[:] = columns
+    elif columns.dtype.kind in "iu":
+        outside = columns[(columns < 0) | (columns >= d)]
+        if len(outside):
+            raise _wrong_columns(estimator, f"hold numbers from 0 to {d - 1}", int(outside[0]))
+        mask[columns] = True
+    else:
+        mask[_places_of_names(estimator, given)] = True
+    return mask if mask.any() else None
+
+
+def columns_of(mask: Mask | None) -> list[int]:
+    """The numbers of the columns of a mask."""
+    return [] if mask is None else [int(j) for j in np.flatnonzero(mask)]
+
+
+def _places_of_names(estimator: BaseEstimator, given: Any) -> list[int]:
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        raise _wrong_columns(
+            estimator, "hold column numbers or bools if the columns of X have no names", given[0]
+        )
+    place = {name: j for j, name in enumerate(names)}
+    unknown = [name for name in given if name not in place]
+    if unknown:
+        shown = ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+        raise _wrong_columns(estimator, f"hold names of columns of X ({shown})", unknown[0])
+    return [place[name] for name in given]
+
+
+def _wrong_columns(estimator: BaseEstimator, words: str, got: Any) -> InvalidParameterError:
+    return InvalidParameterError(
+        f"The 'categorical_features' parameter of {type(estimator).__name__} must {words}. "
+        f"Got {got!r} instead."
+    )
+
+
+def readable(X: NDArray[Any]) -> NDArray[Any]:
+    if X.dtype.kind == "b":
+        return X.view(np.uint8)
+    if X.dtype.kind == "f" and X.dtype.itemsize < 4:
+        return X.astype(np.float32)
+    if X.dtype.kind + str(X.dtype.itemsize) not in _READABLE:
+        return X.astype(np.float64)
+    native = X if X.dtype.isnative else X.astype(X.dtype.newbyteorder("="))
+    return native if all(s % native.itemsize == 0 for s in native.strides) else native.copy()

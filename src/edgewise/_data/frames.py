@@ -1,0 +1,349 @@
+"""Data frames of any library that narwhals knows, as one matrix of numbers.
+
+Columns of numbers and booleans are numbers, null is NaN. Columns of strings and of a frame's own
+categorical kinds are categories, by value: a table of the values, learned in ``fit``, says which
+number stands for a value, so that a frame's codes decide nothing. Values that are not in the table
+are missing.
+"""
+
+import contextlib
+import datetime
+import math
+from collections import Counter
+from collections.abc import Sequence
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from .._ground.errors import InvalidDataError
+
+Array = NDArray[Any]
+Tables = dict[int, Array]  # by column: its values; the place of a value is its number
+
+_CATEGORICAL = (nw.Categorical, nw.Enum)
+_TIMES = (nw.Datetime, nw.Date, nw.Duration, nw.Time)
+# Types whose values are all exact in single precision.
+_SMALL = (nw.Float16, nw.Float32, nw.Int8, nw.Int16, nw.UInt8, nw.UInt16, nw.Boolean)
+_MOST_BYTES = 2**30  # of a table of strings
+_LISTED = 2**24  # numbers below are exact in single precision
+
+
+class Column(NamedTuple):
+    """One column of a frame."""
+
+    label: Any
+    series: nw.Series[Any]
+
+    @property
+    def shown(self) -> str:
+        return f"Column {self.label!r}"
+
+    @property
+    def is_categories(self) -> bool:
+        """Whether the values are categories by the column's type: strings, or said to be some."""
+        dtype = self.series.dtype
+        return dtype == nw.String or isinstance(dtype, _CATEGORICAL)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether single precision holds the values."""
+        return self.series.dtype in _SMALL
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    def distinct(self) -> tuple[Array, NDArray[np.intp]]:
+        """Distinct values, strings, numbers or booleans, and for every row its value's place.
+
+        Null has the place -1.
+        """
+        series = self.series
+        native = series.to_native()
+        if isinstance(series.dtype, _CATEGORICAL):
+            if series.implementation.is_pandas_like() and hasattr(native, "cat"):
+                codes = np.asarray(native.cat.codes, dtype=np.intp)
+                return _plain(np.asarray(native.cat.categories), self.shown), codes
+            series = _decoded(series)
+        values = series.drop_nulls().unique()
+        numbers = values.to_list()
+        if not numbers:
+            return np.empty(0, dtype=bool), np.full(len(series), -1)
+        places = series.replace_strict(
+            numbers, list(range(len(numbers))), default=None, return_dtype=nw.Float64
+        ).to_numpy()
+        known = np.nan_to_num(places, nan=-1.0).astype(np.intp)
+        return _plain(np.array(numbers, dtype=object), self.shown), known
+
+    def numbers(self) -> Array:
+        """The values as numbers or booleans, null as NaN."""
+        series = self.series
+        if series.null_count() == len(series):
+            return np.full(len(series), np.nan)
+        if isinstance(series.dtype, _TIMES):
+            raise _times(self.shown, str(series.dtype))
+        if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+            plain = series.null_count() == 0 and not isinstance(series.dtype, nw.Decimal)
+            values = (series if plain else series.cast(nw.Float64)).to_numpy()
+        else:
+            values = np.asarray(series.to_numpy())
+        if values.dtype.kind not in "fiub":
+            raise InvalidDataError(
+                f"{self.shown} must hold numbers, booleans, strings or categories. Got "
+                f"{series.dtype}."
+            )
+        return values
+
+
+class Objects:
+    """A column of Python objects: of an array, or of a frame that gives no better type."""
+
+    is_small = False
+
+    def __init__(self, label: Any, values: Array) -> None:
+        self.shown = f"Column {label!r}"
+        self._values = values
+        self._missing = np.array([_is_missing(value) for value in values], dtype=bool)
+        self.is_categories = self._kind() == "text"
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def _kind(self) -> str:
+        return _kind(self._values[~self._missing], self.shown)
+
+    def distinct(self) -> tuple[Array, NDArray[np.intp]]:
+        """As of a `Column`."""
+        places = np.full(len(self._values), -1)
+        place_of: dict[Any, int] = {}
+        for i in np.flatnonzero(~self._missing):
+            places[i] = place_of.setdefault(self._values[i], len(place_of))
+        return _plain(np.array(list(place_of), dtype=object), self.shown), places
+
+    def numbers(self) -> Array:
+        """As of a `Column`."""
+        numbers = np.full(len(self._values), np.nan)
+        numbers[~self._missing] = self._values[~self._missing].astype(np.float64)
+        return numbers
+
+
+class Numbers(NamedTuple):
+    """A column of an array of numbers."""
+
+    label: Any
+    values: Array
+    is_small: bool = False
+    is_categories: bool = False
+
+    @property
+    def shown(self) -> str:
+        return f"Column {self.label!r}"
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def distinct(self) -> tuple[Array, NDArray[np.intp]]:
+        """As of a `Column`."""
+        values, places = np.unique(self.values, return_inverse=True)
+        is_number = values == values  # noqa: PLR0124  NaN is not
+        return values[is_number], np.where(is_number[places], places, -1)
+
+    def numbers(self) -> Array:
+        """As of a `Column`."""
+        return self.values
+
+
+AnyColumn = Column | Objects | Numbers
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame; one that has yet to be computed is an error."""
+    if isinstance(X, np.ndarray | list | tuple):
+        return False
+    if nw.dependencies.is_into_dataframe(X):
+        return True
+    if isinstance(nw.from_native(X, pass_through=True), nw.LazyFrame):
+        raise InvalidDataError(
+            f"X must be a table in memory. Got a lazy one ({type(X).__name__}): call its "
+            "collect() or compute() first."
+        )
+    return False
+
+
+def need_distinct_names(X: Any) -> None:
+    names = list(getattr(X, "column_names", X.columns))
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    if twice:
+        raise InvalidDataError(
+            f"The columns of X must have different names. Got several with the name {twice[0]!r}."
+        )
+
+
+def columns(X: Any) -> list[AnyColumn]:
+    """The columns of a frame."""
+    if not hasattr(X, "iloc"):
+        frame = nw.from_native(X, eager_only=True)
+        return [_column(name, frame[name]) for name in frame.columns]
+    natives = (X.iloc[:, j] for j in range(X.shape[1]))  # names may be of any kind
+    return [
+        _column(label, nw.from_native(native, series_only=True))
+        for label, native in zip(X.columns, natives, strict=True)
+    ]
+
+
+def _column(label: Any, series: nw.Series[Any]) -> AnyColumn:
+    if series.dtype == nw.Object:
+        return Objects(label, np.array(series.to_list(), dtype=object))
+    return Column(label, series)
+
+
+def columns_of_array(X: Array, labels: Sequence[Any]) -> list[AnyColumn]:
+    """The columns of an array of numbers or of Python objects."""
+    kind = Objects if X.dtype.kind == "O" else Numbers
+    return [kind(label, column) for label, column in zip(labels, X.T, strict=True)]
+
+
+def as_one_matrix(X: Any) -> Any:
+    """The frame's own array, where all columns are plain numbers of one type: maybe not a copy.
+
+    A sparse matrix in CSR form, if all columns are sparse; None if there is no such thing.
+    """
+    if hasattr(X, "sparse"):  # pandas; only if all columns are
+        with contextlib.suppress(ValueError):  # what is not listed is not zero
+            return X.sparse.to_coo().tocsr()
+    if hasattr(X, "iloc"):
+        plain = all(
+            isinstance(t, np.dtype) and t.kind in "fiub" and t == X.dtypes.iloc[0] for t in X.dtypes
+        )
+        return np.asarray(X.to_numpy()) if plain else None
+    frame = nw.from_native(X, eager_only=True)
+    kinds = set(frame.schema.values())
+    first = kinds.pop()
+    if kinds or not (first.is_integer() or first.is_float()) or not hasattr(X, "to_numpy"):
+        return None
+    nulls = any(frame[name].null_count() for name in frame.columns)
+    return None if nulls else np.asarray(X.to_numpy())
+
+
+def filled(parts: Sequence[AnyColumn], tables: Tables) -> Array:
+    """All columns as numbers, (n, d), column after column; those with a table by its numbers."""
+    n_rows = len(parts[0])
+    small = all(
+        len(tables[j]) < _LISTED if j in tables else part.is_small for j, part in enumerate(parts)
+    )
+    out = np.empty((n_rows, len(parts)), dtype=np.float32 if small else np.float64, order="F")
+    for j, part in enumerate(parts):
+        out[:, j] = coded(part, tables[j]) if j in tables else _unlisted(part)
+    return out
+
+
+def _unlisted(part: AnyColumn) -> Array:
+    """Numbers of a column that had no categories in fit."""
+    if not part.is_categories:
+        return part.numbers()
+    values, places = part.distinct()
+    if values.dtype.kind == "U":
+        raise InvalidDataError(
+            f"{part.shown} held numbers in fit and must hold numbers. Got strings: "
+            f"{values[0]!r}, ..."
+        )
+    return np.append(values.astype(np.float64), np.nan)[places]
+
+
+def learned(part: AnyColumn, known: Array | None) -> Array:
+    """The table of a column's values, sorted; new values of a later fit stand behind old ones."""
+    values, places = part.distinct()
+    present = np.unique(values[np.unique(places[places >= 0])])
+    if known is None or len(known) == 0:
+        return present
+    _need_kind(part, present, known)
+    return np.concatenate([known, np.setdiff1d(present, known)])
+
+
+def coded(part: AnyColumn, table: Array) -> NDArray[np.float64]:
+    """The numbers of a column's values in a table; NaN for null and for what is not in it."""
+    values, places = part.distinct()
+    _need_kind(part, values, table)
+    order = np.argsort(table, kind="stable")
+    numbers = np.full(len(values) + 1, np.nan)  # the last is that of null
+    if len(table) and len(values):
+        at = order[np.searchsorted(table, values, sorter=order).clip(max=len(table) - 1)]
+        numbers[:-1] = np.where(table[at] == values, at, np.nan)
+    return numbers[places]
+
+
+def _need_kind(part: AnyColumn, values: Array, table: Array) -> None:
+    if len(values) and len(table) and _word(values) != _word(table):
+        raise InvalidDataError(
+            f"{part.shown} held {_word(table)} in fit and must hold {_word(table)}. Got "
+            f"{_word(values)}: {values[0]!r}, ..."
+        )
+
+
+def _word(values: Array) -> str:
+    return {"U": "strings", "b": "booleans"}.get(values.dtype.kind, "numbers")
+
+
+def _decoded(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Categories as the values they stand for."""
+    native = series.to_native()
+    if series.implementation.is_pyarrow():
+        return nw.from_native(native.cast(native.type.value_type), series_only=True)
+    return series.cast(nw.String)
+
+
+def _kind(values: Array, shown: str) -> str:
+    """What Python objects are: "text", "truth" or "number"; anything else is an error."""
+    kinds = {_kind_of(value) for value in values}
+    if kinds == {"time"}:
+        raise _times(shown, type(values[0]).__name__)
+    if len(kinds) > 1 or "" in kinds:
+        got = ", ".join(sorted({type(value).__name__ for value in values}))
+        raise InvalidDataError(
+            f"{shown} must hold values of one kind: numbers, booleans or strings. Got {got}."
+        )
+    return kinds.pop() if kinds else "number"
+
+
+def _times(shown: str, got: str) -> InvalidDataError:
+    return InvalidDataError(
+        f"{shown} holds dates or times ({got}). Turn them into numbers first, such as the year, "
+        "the day of the week or the days since a date; or into strings, if they are categories."
+    )
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, bool | np.bool_):
+        return "truth"
+    if isinstance(value, datetime.date | datetime.time | datetime.timedelta):
+        return "time"
+    return "number" if isinstance(value, Real | Decimal) else ""
+
+
+def _plain(values: Array, shown: str) -> Array:
+    """Categories as an array of strings, numbers or booleans."""
+    if values.dtype.kind in "fiub":
+        return values
+    if values.dtype.kind in "mM":
+        raise _times(shown, str(values.dtype))
+    kind = _kind(values, shown)
+    if kind == "text":
+        longest = max(map(len, values), default=1)
+        if 4 * longest * len(values) > _MOST_BYTES:
+            raise InvalidDataError(
+                f"{shown} must hold categories. Got {len(values)} distinct strings of up to "
+                f"{longest} characters, which are texts rather than categories."
+            )
+        return values.astype(str)
+    return values.astype(bool) if kind == "truth" else np.array(values.tolist())
+
+
+def _is_missing(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isnan(value)
+    return value is None or type(value).__name__ in ("NAType", "NaTType")  # pandas, not imported

@@ -1,0 +1,132 @@
+"""Rows to learn from or to validate on: arrays, with what a fit asks of them."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from .._ground.errors import InvalidDataError
+from .sparse import Matrix
+from .targets import Labels, Relevant
+from .weights import Weights, scaled
+
+
+class Group(NamedTuple):
+    """Groups of the categories of a column that has many; see ``groups``."""
+
+    feature: int
+    own: Weights  # categories with a bin of their own, ascending
+    values: Weights  # all categories, ascending
+    group: NDArray[np.uint8]  # their groups
+    codes: NDArray[np.uint8]  # (n): groups of the training rows, n_groups where missing
+    stand_in: Weights  # (n_groups): a category of each that has no bin of its own
+
+
+class Rows(NamedTuple):
+    """Rows to learn from or to validate on."""
+
+    X: Matrix  # (n, d)
+    codes: Labels  # (n): place of the label among the classes; zeros if there may be several
+    weights: Weights | None  # (n), or None where all rows weigh the same
+    relevant: Relevant | None = None  # (n, n_labels): the labels, if several are allowed
+    costs: Weights | None = None  # (n, n_classes): what each answer costs, if given row by row
+    soft: Weights | None = None  # (n, n_classes): probabilities of the label, until `expanded`
+    copies: float = 1.0  # rows for each row that was given, by `expanded`
+    groups: tuple[Group, ...] = ()
+    weight_unit: float = 1.0  # what a weight of one is in the user's weights
+
+    def take(self, which: NDArray[Any]) -> "Rows":
+        """Some rows; groups, which depend on all rows, are not taken over."""
+        parts = (None if part is None else part[which] for part in self[:6])
+        return Rows(*parts)._replace(  # type: ignore[arg-type]
+            copies=self.copies, weight_unit=self.weight_unit
+        )
+
+    @property
+    def n_given(self) -> int:
+        """Rows, copies not counted."""
+        return round(len(self.codes) / self.copies)
+
+    def leaf_size(self, min_samples_leaf: int) -> int:
+        """Rows of a leaf, if it must hold so many that were given."""
+        return 1 if min_samples_leaf == 1 else round(min_samples_leaf * self.copies)
+
+    def expanded(self) -> "Rows":
+        """With soft labels a copy of the row for each class of positive probability."""
+        if self.soft is None:
+            return self
+        row, code = np.nonzero(self.soft > 0)
+        times = self.soft[row, code]
+        weights = times if self.weights is None else self.weights[row] * times
+        once = len(row) == len(self.codes)  # every row has one label
+        rows = (self if once else self.take(row))._replace(
+            codes=code.astype(np.int32), soft=None, copies=len(row) / len(self.codes)
+        )
+        if once and (weights == 1.0).all():
+            return rows._replace(weights=None)
+        weights, unit = scaled(weights)
+        return rows._replace(weights=weights, weight_unit=self.weight_unit * unit)
+
+    def signs(self, n_classes: int) -> NDArray[np.int8]:
+        """y_il = +1 if row i has label l, else -1: (n, n_classes)"""
+        relevant = self.relevant
+        if relevant is None:
+            relevant = self.codes[:, np.newaxis] == np.arange(n_classes)
+        return np.where(relevant, np.int8(1), np.int8(-1))
+
+    def engine(self, estimator: Any, start: Weights) -> Any:
+        """The state of a fit on these rows, with scores `start`."""
+        return estimator._engine(self, start)
+
+    def watchers(self) -> list[Any]:
+        """Those who look at every round because the rows are what they are: none here."""
+        return []
+
+    def without_negligible(self) -> "Rows":
+        """Drops rows lighter than 2^-23 of the heaviest: the resolution of the statistics."""
+        if self.weights is None:
+            return self
+        heavy = self.weights >= self.weights.max() * 2.0**-23
+        return self if heavy.all() else self.take(heavy)
+
+    def split(self, fraction: float, random_state: Any) -> tuple["Rows", "Rows"]:
+        """Training and validation rows, drawn class by class."""
+        train, held = stratified_split(self.codes, fraction, random_state)
+        if len(held) == 0:
+            raise InvalidDataError(
+                "early_stopping=True needs a class with two rows or more to hold some out for "
+                "validation. Every class has one row: give X_val and y_val."
+            )
+        return self.take(train), self.take(held)
+
+    def class_weights(self, n_classes: int) -> Weights:
+        """Total weight of each class, exactly rounded: the order of the rows does not matter."""
+        w, codes = self.weights, self.codes
+        if w is None:
+            return np.bincount(codes, minlength=n_classes).astype(np.float64)
+        return np.array([math.fsum(w[codes == k]) for k in range(n_classes)])
+
+    def shares(self) -> Weights:
+        """Each row's share of the total weight."""
+        if self.weights is None:
+            return np.full(len(self.X), 1.0 / len(self.X))
+        return self.weights / math.fsum(self.weights)
+
+
+def stratified_split(
+    codes: Labels, fraction: float, random_state: Any
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Row numbers for training and validation, class by class.
+
+    Every class with two rows or more has rows on both sides; a class of one row stays in training.
+    """
+    rng = check_random_state(random_state)
+    train, held = [], []
+    for k in range(int(codes.max()) + 1):
+        rows = rng.permutation(np.flatnonzero(codes == k))
+        n_held = min(len(rows) - 1, max(1, round(fraction * len(rows)))) if len(rows) else 0
+        held.append(rows[:n_held])
+        train.append(rows[n_held:])
+    return np.sort(np.concatenate(train)), np.sort(np.concatenate(held))

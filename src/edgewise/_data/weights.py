@@ -1,0 +1,74 @@
+"""What rows weigh and what their answers cost, checked and scaled."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import _check_sample_weight
+
+from .._ground.errors import InvalidDataError
+from .sparse import Matrix
+
+Weights = NDArray[np.float64]
+LARGEST_UNIT = 500  # of weights, as the exponent of two
+
+
+def row_weights(
+    sample_weight: ArrayLike | None, X: Matrix, y: Any, class_weight: Any, name: str
+) -> tuple[Weights | None, float]:
+    """One positive or zero weight per row, and its unit; None where all rows weigh one."""
+    if sample_weight is None and class_weight is None:
+        return None, 1.0
+    w = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    if class_weight is not None:
+        w = w * compute_sample_weight(class_weight, y)
+        name += " times class_weight"
+    if np.any(w < 0):
+        raise InvalidDataError(
+            f"{name} must not be negative. Got {w.min():g} in row {int(np.argmin(w))}."
+        )
+    if not np.any(w > 0):
+        raise InvalidDataError(
+            f"{name} must hold at least one positive weight. All weights are zero."
+        )
+    return scaled(w)
+
+
+def scaled(w: Weights) -> tuple[Weights, float]:
+    """Weights divided by a power of two, so that nothing is rounded, and that power.
+
+    Gains stay finite whatever the weights.
+    """
+    exponent = int(np.frexp(w.max())[1])
+    scaled = np.ascontiguousarray(np.ldexp(w, -exponent), dtype=np.float64)
+    return scaled, math.ldexp(1.0, max(-LARGEST_UNIT, min(exponent, LARGEST_UNIT)))
+
+
+def class_factors(class_weight: Any, classes: NDArray[Any]) -> Weights:
+    """The weight of each of the classes, from a dict, as scikit-learn reads it."""
+    return np.asarray(compute_sample_weight(class_weight, classes))
+
+
+def row_costs(costs: Any, n_rows: int) -> Weights:
+    """What each answer costs, row by row: (n, n_classes), not negative."""
+    try:
+        matrix = np.ascontiguousarray(costs, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidDataError(
+            f"costs must hold numbers only, in rows of one length. {error}"
+        ) from None
+    if matrix.ndim != 2 or len(matrix) != n_rows:
+        raise InvalidDataError(
+            f"costs must have one row for each of the {n_rows} rows of X and one column per class. "
+            f"Got an array of shape {matrix.shape}."
+        )
+    wrong = ~(matrix >= 0) | np.isinf(matrix)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise InvalidDataError(
+            "costs must be finite and not negative. Got "
+            f"{matrix[row, column]:g} in row {row}, column {column}."
+        )
+    return matrix

@@ -1,0 +1,180 @@
+"""Adaptive base class: the round that ABC-MART and ABC-LogitBoost share.
+
+Under the constraint sum_k F_ik = 0 a base class b is written as minus the sum of the others. Then
+(Li 2009, "Derivatives under sum-to-zero constraint")
+
+    -dL/dF_k   = (r_ik - p_ik) - (r_ib - p_ib)
+    d2L/dF_k^2 = p_ib (1 - p_ib) + p_ik (1 - p_ik) + 2 p_ib p_ik,
+
+and a tree for class k moves F_k up and F_b down by the same step. The base class is the one whose
+K - 1 trees lower the training loss most.
+
+In this form tree (k | b) and tree (b | k) are one and the same move, because the gradient changes
+sign with the roles and the Hessian is symmetric: an exhaustive search grows K (K-1) / 2 trees.
+
+Fast ABC-Boost (Li and Zhao 2022): only the `search` classes with the largest loss are tried, only
+every `gap` + 1 rounds, and the first `warmup` rounds are boosting without a base class.
+"""
+
+from typing import Any, ClassVar, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._boosting.grower import Criterion, Engine, Tree
+from .._ground import params as p
+from .logistic import BaseBooster
+
+Search = int | Literal["exhaustive"]
+
+
+class PlainRule(Protocol):
+    """A round without a base class: MART's or LogitBoost's."""
+
+    criterion: Criterion
+    learning_rate: float
+
+    def round(self, engine: Engine, m: int) -> list[Tree]: ...
+
+
+class ABCRule:
+    """One round: the K - 1 trees of the best base class."""
+
+    stop_reason: str | None = None
+
+    def __init__(
+        self, plain: PlainRule, search: Search, gap: int, warmup: int, base_class: int
+    ) -> None:
+        self.plain = plain  # the algorithm without a base class: criterion, step, warm-up rounds
+        self.search = search
+        self.gap = gap
+        self.warmup = warmup
+        self.base_class = base_class
+
+    def round(self, engine: Engine, m: int) -> list[Tree]:
+        if m < self.warmup:
+            self.base_class = -1
+            return self.plain.round(engine, m)
+        if engine.n_classes == 2:  # ABC-Boost is then the plain algorithm
+            self.base_class = 0
+            return self.plain.round(engine, m)
+        if (m - self.warmup) % (self.gap + 1) == 0 or self.base_class < 0:
+            return self._search(engine)
+        return self._trees(engine, [self.base_class])[self.base_class]
+
+    def story(self) -> dict[str, float]:
+        return {"base_class": self.base_class}
+
+    def _search(self, engine: Engine) -> list[Tree]:
+        trees = self._trees(engine, self._candidates(engine))
+        loss = {b: engine.loss_after(trees[b]) for b in trees}
+        self.base_class = min(loss, key=lambda b: (loss[b], b))
+        return trees[self.base_class]
+
+    def _candidates(self, engine: Engine) -> list[int]:
+        """The classes with the largest loss sum_{y_i = k} -log p_ik, the lowest of equals first."""
+        if self.search == "exhaustive":
+            return list(range(engine.n_classes))
+        worst = np.argsort(-engine.class_losses(), kind="stable")
+        return sorted(int(k) for k in worst[: self.search])
+
+    def _trees(self, engine: Engine, bases: list[int]) -> dict[int, list[Tree]]:
+        """The K - 1 trees of each base class; a tree that two base classes share is grown once."""
+        classes = range(engine.n_classes)
+        moves = {b: [(min(k, b), max(k, b)) for k in classes if k != b] for b in bases}
+        wanted = sorted({pair for pairs in moves.values() for pair in pairs})
+        grown = engine.class_trees(wanted, self.plain.criterion, shrinkage=self.plain.learning_rate)
+        tree = dict(zip(wanted, grown, strict=True))
+        return {b: [tree[pair] for pair in pairs] for b, pairs in moves.items()}
+
+
+class ABCBooster(BaseBooster):
+    """Adds the parameters of the search for the base class.
+
+    Parameters
+    ----------
+    search : int or "exhaustive"
+        Base classes tried in a search: that many of the classes with the largest loss, or all.
+    gap : int
+        Rounds between two searches that keep the base class found last.
+    warmup : int
+        First rounds that are plain, without a base class.
+    """
+
+    _rules: ClassVar[dict[str, p.Rule]] = BaseBooster._rules | {
+        "search": p.either(p.integer(1), p.one_of("exhaustive")),
+        "gap": p.integer(0),
+        "warmup": p.integer(0),
+    }
+
+    def __init__(
+        self,
+        *,
+        search: Search = 2,
+        gap: int = 5,
+        warmup: int = 0,
+        n_estimators: int = 200,
+        learning_rate: float = 0.1,
+        max_leaf_nodes: int | None = 20,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 20,
+        l2_regularization: float = 0.0,
+        min_gain: float = 0.0,
+        max_delta: float | None = None,
+        subsample: float = 1.0,
+        max_features: int | float | None = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        max_bins: int = 255,
+        categorical_features: Any = "from_dtype",
+        init: str = "prior",
+        class_weight: Any = None,
+        calibration: str | None = None,
+        early_stopping: bool | str = "auto",
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 50,
+        scoring: Any = "loss",
+        time_limit: float | None = None,
+        on_interrupt: str = "raise",
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_estimators=n_estimators,
+            learning_rate=learning_rate,
+            max_leaf_nodes=max_leaf_nodes,
+            max_depth=max_depth,
+            min_samples_leaf=min_samples_leaf,
+            l2_regularization=l2_regularization,
+            min_gain=min_gain,
+            max_delta=max_delta,
+            subsample=subsample,
+            max_features=max_features,
+            monotonic_cst=monotonic_cst,
+            interaction_cst=interaction_cst,
+            max_bins=max_bins,
+            categorical_features=categorical_features,
+            init=init,
+            class_weight=class_weight,
+            calibration=calibration,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            scoring=scoring,
+            time_limit=time_limit,
+            on_interrupt=on_interrupt,
+            warm_start=warm_start,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.search = search
+        self.gap = gap
+        self.warmup = warmup
+
+    def _abc_rule(self, plain: PlainRule, history: dict[str, NDArray[Any]]) -> ABCRule:
+        found = history.get("base_class", np.empty(0))
+        last = int(found[-1]) if len(found) else -1
+        return ABCRule(plain, self.search, self.gap, self.warmup, last)

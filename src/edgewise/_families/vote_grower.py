@@ -1,0 +1,87 @@
+"""The grower of trees that vote: binned data and limits, with features drawn anew every round."""
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from .._boosting.constraints import Interactions
+from .._boosting.grower import Tree
+from .._boosting.sampling import drawn_features, n_drawn
+from .._data.groups import for_core
+from .._data.rows import Rows
+from .._data.targets import Labels
+from .._data.weights import Weights
+
+NEGLIGIBLE = 1 / 64  # share of the mean weight below which rows do not count in the search
+NO_LIMIT = Interactions()
+MANY_ROWS = 2000  # with fewer, leaving some out saves nothing
+
+
+class VoteGrower:
+    """Grows base classifiers on the training rows, whatever their weights."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        *,
+        max_bins: int,
+        categorical: list[int],
+        limits: dict[str, Any],
+        max_features: int | float | None,
+        seed: int,
+        n_threads: int,
+        interactions: Interactions = NO_LIMIT,
+    ) -> None:
+        self.n_threads = n_threads
+        self.seed = seed
+        self._limits = limits  # as the core's GrowLimits names them
+        self._together = interactions
+        X = rows.X
+        self._n_features = X.shape[1]
+        self._n_drawn = n_drawn(max_features, X.shape[1])
+        self._negligible = NEGLIGIBLE if len(X) >= MANY_ROWS else 0.0
+        self._data = _core.BinnedData(
+            X, None, max_bins, n_threads, categorical, for_core(rows.groups)
+        )
+
+    def rng(self, m: int) -> np.random.Generator:
+        """Random numbers of round m, the same wherever a fit begins."""
+        return np.random.default_rng([self.seed, m])
+
+    def _limits_of_round(
+        self, m: int, max_leaf_nodes: int | None = None, beside: Collection[int] = ()
+    ) -> _core.GrowLimits:
+        """Limits of round m; features `beside` the tree's own are on its paths already."""
+        features = drawn_features(self.seed, m, self._n_drawn, self._n_features) or []
+        if beside:
+            features = self._together.beside(beside, features or range(self._n_features))
+        changed = {} if max_leaf_nodes is None else {"max_leaf_nodes": max_leaf_nodes}
+        return _core.GrowLimits(
+            **self._limits | changed,
+            negligible=self._negligible,
+            features=features,
+            most_features_together=self._together.at_most,
+            features_together=self._together.sets,
+        )
+
+    def vote_trees(self, signed_weights: Weights, m: int) -> list[Tree]:
+        """One binary tree for each column of the signed weights (n, n_classes)."""
+        limits = self._limits_of_round(m)
+        return _core.grow_vote_trees(self._data, signed_weights, limits, self.n_threads)
+
+    def hamming_tree(self, signed_weights: Weights, m: int) -> Tree:
+        """One tree for all labels, of factorised stumps."""
+        limits = self._limits_of_round(m)
+        return _core.grow_hamming_tree(self._data, signed_weights, limits, self.n_threads)
+
+    def stump(self, signed_weights: Weights, m: int, beside: Collection[int] = ()) -> Tree:
+        """A stump that may be multiplied by stumps on the features `beside` it."""
+        limits = self._limits_of_round(m, max_leaf_nodes=2, beside=beside)
+        return _core.grow_hamming_tree(self._data, signed_weights, limits, self.n_threads)
+
+    def gini_tree(self, codes: Labels, weights: Weights, n_classes: int, m: int) -> Tree:
+        """One tree for all classes."""
+        limits = self._limits_of_round(m)
+        return _core.grow_gini_tree(self._data, codes, weights, n_classes, limits, self.n_threads)

@@ -1,0 +1,1 @@
+"""What everything stands on: errors, checks of parameters, files that are whole."""

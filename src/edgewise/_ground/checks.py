@@ -1,0 +1,127 @@
+"""Checks of labels, probabilities, weights and costs of which something is to be computed."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .errors import CostWarning, InvalidDataError, InvalidParameterError
+
+Array = NDArray[np.float64]
+
+
+def check_cost(cost: ArrayLike, n_classes: int | None = None, *, warn: bool = True) -> Array:
+    """The cost matrix as an array, (K, K), or one clear error.
+
+    Warns of rows whose right label is dearer than a wrong one.
+    """
+    matrix = _numbers(cost, "cost", InvalidParameterError)
+    wanted = "(K, K) for K classes" if n_classes is None else f"({n_classes}, {n_classes})"
+    square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] > 0
+    if not square or n_classes not in (None, len(matrix)):
+        raise InvalidParameterError(
+            f"cost must have shape {wanted}: a row for each true class, a column for each predicted"
+            f" one. Got shape {matrix.shape}."
+        )
+    if not (np.isfinite(matrix) & (matrix >= 0)).all():
+        k, j = np.argwhere(~(np.isfinite(matrix) & (matrix >= 0)))[0]
+        raise InvalidParameterError(
+            f"cost must hold finite numbers that are not negative. Got {matrix[k, j]} in row {k}, "
+            f"column {j}."
+        )
+    if warn:
+        _warn_of_dear_right_labels(matrix)
+    return matrix
+
+
+def _warn_of_dear_right_labels(cost: Array) -> None:
+    dearer = np.flatnonzero(cost.diagonal() > cost.min(axis=1))
+    if len(dearer):
+        k = int(dearer[0])
+        warnings.warn(
+            f"cost makes the right label dearer than a wrong one for {len(dearer)} of {len(cost)} "
+            f"classes, the first in row {k}: {cost[k, k]:g} for being right, {cost[k].min():g} for "
+            f"predicting class {int(cost[k].argmin())}. Rows are true classes, columns predicted "
+            "ones.",
+            CostWarning,
+            stacklevel=4,
+        )
+
+
+def check_proba(proba: ArrayLike) -> Array:
+    chances = _numbers(proba, "proba", InvalidDataError)
+    if chances.ndim != 2:
+        raise InvalidDataError(
+            "proba must have a row for each example and a column for each class. Got shape "
+            f"{chances.shape}."
+        )
+    if not (np.isfinite(chances) & (chances >= 0)).all():
+        wrong = chances[~(np.isfinite(chances) & (chances >= 0))][0]
+        raise InvalidDataError(f"proba must hold probabilities: finite, not negative. Got {wrong}.")
+    return chances
+
+
+def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
+    if sample_weight is None:
+        return None
+    weights = _numbers(sample_weight, "sample_weight", InvalidDataError)
+    check_length(weights, n_rows, "sample_weight")
+    if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
+        raise InvalidDataError(
+            "sample_weight must hold finite numbers that are not negative, one positive at least. "
+            f"Got {weights.min():g} to {weights.max():g}."
+        )
+    return weights
+
+
+def _numbers(values: ArrayLike, name: str, error: type[Exception]) -> Array:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise error(
+            f"{name} must hold numbers only, in rows of one length. Got {values!r}."
+        ) from None
+
+
+def label_vector(labels: ArrayLike, name: str) -> NDArray[Any]:
+    vector = np.asarray(labels)
+    if vector.ndim == 2 and vector.shape[1] == 1:
+        vector = vector[:, 0]
+    if vector.ndim != 1 or len(vector) == 0:
+        raise InvalidDataError(f"{name} must be a vector of labels. Got shape {vector.shape}.")
+    return vector
+
+
+def check_length(array: NDArray[Any], n_rows: int, name: str) -> None:
+    if array.shape != (n_rows,):
+        raise InvalidDataError(
+            f"{name} must have an entry for each of the {n_rows} rows. Got shape {array.shape}."
+        )
+
+
+def sorted_labels(true: NDArray[Any], said: NDArray[Any]) -> NDArray[Any]:
+    try:
+        return np.unique(np.concatenate([true, said]))
+    except TypeError:
+        raise InvalidDataError(
+            "y_true and y_pred must hold labels of one sortable kind. Got "
+            f"{true[0]!r} and {said[0]!r}."
+        ) from None
+
+
+def places(labels: NDArray[Any], y: NDArray[Any], name: str, of: str = "cost") -> NDArray[np.intp]:
+    """The place of each label of y among `labels`, those of `of`, which need not be sorted."""
+    order = np.argsort(labels)
+    try:
+        found = np.searchsorted(labels, y, sorter=order).clip(max=len(labels) - 1)
+        place: NDArray[np.intp] = order[found]
+        unknown = np.asarray(labels[place] != y)
+    except TypeError:  # labels that cannot be compared
+        unknown = np.ones(len(y), dtype=bool)
+    if unknown.any():
+        raise InvalidDataError(
+            f"{name} holds the label {y[int(unknown.argmax())]!s}, which is not among the labels "
+            f"of {of}: {', '.join(map(str, labels))}."
+        )
+    return place

@@ -1,0 +1,75 @@
+"""A journal: a file of JSON lines that only grows, for runs that may be killed and go on.
+
+A line is there whole or not at all: it is written at once and brought to the disk before `append`
+returns, what could not be written is taken back, and what a killed process left of a line is cut
+off when the journal is next opened. One process at a time writes to it.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .errors import InvalidDataError
+
+Entry = TypeVar("Entry")
+
+
+class Journal:
+    """Made by `journal`."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self._path = path
+        self._file = descriptor
+
+    def read(self, parse: Callable[[dict[str, Any]], Entry], what: str) -> list[Entry]:
+        """All that was appended so far, parsed; a line that cannot be is none of `what`."""
+        whole, newline, _torn = self._path.read_bytes().rpartition(b"\n")
+        os.ftruncate(self._file, len(whole) + len(newline))
+        entries = []
+        for number, line in enumerate(whole.split(b"\n") if whole else [], start=1):
+            try:
+                entries.append(parse(_object(line)))
+            except (KeyError, TypeError, ValueError):
+                raise InvalidDataError(
+                    f"{self._path}, line {number} is not {what}: remove it, or use another folder."
+                ) from None
+        return entries
+
+    def append(self, record: dict[str, Any]) -> None:
+        line = json.dumps(record, allow_nan=False).encode() + b"\n"
+        end = os.lseek(self._file, 0, os.SEEK_END)
+        try:
+            rest = line
+            while rest:
+                rest = rest[os.write(self._file, rest) :]
+            os.fsync(self._file)
+        except OSError as error:
+            os.ftruncate(self._file, end)
+            raise OSError(error.errno, error.strerror, str(self._path)) from None
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    record = json.loads(line)
+    if not isinstance(record, dict):
+        raise TypeError("not a JSON object")
+    return record
+
+
+@contextmanager
+def journal(path: Path) -> Iterator[Journal]:
+    """The journal in `path`, made if need be, for this process alone."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InvalidDataError(
+                f"Another run is writing to {path.parent}; wait for it, or choose another folder."
+            ) from None
+        yield Journal(path, descriptor)
+    finally:
+        os.close(descriptor)  # and the lock with it

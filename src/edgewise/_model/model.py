@@ -1,0 +1,236 @@
+"""The model: initial scores and trees, as plain arrays.
+
+A model is all that prediction needs. Trees stand one after the other; `round_start` says which of
+them belong to a round. A leaf stores only the classes it moves. A node that splits a categorical
+feature has the threshold NaN and a set of categories; sets stand in the order of these nodes.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._data.sparse import Matrix
+from .._data.weights import Weights
+from .check import check_model
+
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Model:
+    """Scores are `start` plus the leaf values of all trees, added in order."""
+
+    start: Scores  # (n_classes)
+    n_features: int
+    round_start: NDArray[np.int64]  # (n_rounds + 1): first tree of each round
+    node_start: NDArray[np.int64]  # (n_trees + 1)
+    value_start: NDArray[np.int64]  # (n_trees + 1)
+    width: NDArray[np.int32]  # (n_trees): classes moved by each leaf
+    feature: NDArray[np.int32]  # (n_nodes): -1 for a leaf
+    left: NDArray[np.int32]  # (n_nodes): left child (right is next to it), or number of the leaf
+    threshold: NDArray[np.float64]  # (n_nodes): left if x <= threshold; NaN: if x is in the set
+    missing_left: NDArray[np.uint8]  # (n_nodes)
+    gain: NDArray[np.float64]  # (n_nodes): fall of the loss's quadratic model
+    cover: NDArray[np.float64]  # (n_nodes): share of the training rows' weight that came by
+    classes: NDArray[np.int32]  # (n_values)
+    values: NDArray[np.float64]  # (n_values)
+    set_start: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    set_values: NDArray[np.float64] = field(
+        default_factory=lambda: np.zeros(0)
+    )  # ascending in sets
+    _forest: list[_core.Forest] = field(default_factory=list, repr=False, compare=False)
+    _explained: list[_core.ExplainedForest] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def n_rounds(self) -> int:
+        return len(self.round_start) - 1
+
+    @property
+    def n_trees(self) -> int:
+        return len(self.width)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.start)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name; two models are the same if these are."""
+        names = [n for n in self.__dataclass_fields__ if n != "n_features" and n[0] != "_"]
+        return {name: getattr(self, name) for name in names}
+
+    def scores(self, X: Matrix, n_threads: int) -> Scores:
+        """(n_rows, n_classes)"""
+        out = np.empty((len(X), self.n_classes))
+        out[:] = self.start
+        self.forest.add_scores(X, 0, int(self.round_start[-1]), out, n_threads)
+        return out
+
+    def staged_scores(self, X: Matrix, n_threads: int) -> Iterator[Scores]:
+        """Scores after every round; the same array each time."""
+        out = np.tile(self.start, (len(X), 1))
+        for first, last in zip(self.round_start[:-1], self.round_start[1:], strict=True):
+            self.forest.add_scores(X, int(first), int(last), out, n_threads)
+            yield out
+
+    def replay(self, X: Matrix, posterior: _core.Posterior, n_threads: int) -> None:
+        """Brings the state of a fit on X to where this model left it."""
+        for first, last in zip(self.round_start[:-1], self.round_start[1:], strict=True):
+            self.forest.replay(X, int(first), int(last), posterior, n_threads)
+
+    def shapley_values(self, X: Matrix, n_threads: int) -> Scores:
+        """What each feature adds to the scores of a row: (n_rows, n_features, n_classes)
+
+        The sum over the features is the row's scores minus `expected_scores`.
+        """
+        out = np.zeros((len(X), self.n_features, self.n_classes))
+        self.explained.add_shapley_values(X, out, n_threads)
+        return out
+
+    def expected_scores(self) -> Scores:
+        """Mean scores of rows that go left and right as the training rows did: (n_classes)"""
+        out = self.start.copy()
+        self.explained.add_expected_scores(out)
+        return out
+
+    def gain_by_class(self) -> Scores:
+        """`gain_by_feature`, parted among the classes by what the leaves below a split move them.
+
+        (n_classes, n_features)
+        """
+        out = np.zeros((self.n_classes, self.n_features))
+        self.explained.add_gain_by_class(self.gain, out)
+        return out
+
+    def gain_by_feature(self) -> Scores:
+        """Total gain of the splits on each feature: (n_features)"""
+        inner = self.feature >= 0
+        return np.bincount(
+            self.feature[inner], weights=self.gain[inner], minlength=self.n_features
+        ).astype(np.float64)
+
+    def first_rounds(self, n_rounds: int) -> "Model":
+        """The model as it was after `n_rounds` rounds."""
+        n_trees = int(self.round_start[n_rounds])
+        n_nodes = int(self.node_start[n_trees])
+        n_values = int(self.value_start[n_trees])
+        per_node = ("feature", "left", "threshold", "missing_left", "gain", "cover")
+        cut: dict[str, Any] = {name: getattr(self, name)[:n_nodes] for name in per_node}
+        cut |= {name: getattr(self, name)[:n_values] for name in ("classes", "values")}
+        cut["round_start"] = self.round_start[: n_rounds + 1]
+        cut["node_start"] = self.node_start[: n_trees + 1]
+        cut["value_start"] = self.value_start[: n_trees + 1]
+        n_sets = np.count_nonzero(np.isnan(cut["threshold"]))
+        cut["set_start"] = self.set_start[: n_sets + 1]
+        cut["set_values"] = self.set_values[: self.set_start[n_sets]]
+        return replace(self, width=self.width[:n_trees], _forest=[], _explained=[], **cut)
+
+    def rescaled(self, factor: Scores, shift: Scores) -> "Model":
+        """The model whose scores are `factor` times this one's plus `shift`, both (n_classes)."""
+        values = self.values * factor[self.classes]
+        return replace(
+            self, start=factor * self.start + shift, values=values, _forest=[], _explained=[]
+        )
+
+    def followed_by(self, other: "Model") -> "Model":
+        """This model's rounds, then those of `other`."""
+        joined: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), getattr(other, name)])
+            for name in (
+                "width feature left threshold missing_left gain cover classes values "
+                "set_values".split()
+            )
+        }
+        for name in ("round_start", "node_start", "value_start", "set_start"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            joined[name] = np.concatenate([mine, theirs[1:] + mine[-1]])
+        return replace(self, _forest=[], _explained=[], **joined)
+
+    @property
+    def forest(self) -> _core.Forest:
+        """The core's view of the trees, made when first needed."""
+        if not self._forest:
+            self._forest.append(
+                _core.Forest(
+                    self.node_start,
+                    self.value_start,
+                    self.width,
+                    self.feature,
+                    self.left,
+                    self.threshold,
+                    self.missing_left,
+                    self.classes,
+                    self.values,
+                    self.set_start,
+                    self.set_values,
+                )
+            )
+        return self._forest[0]
+
+    @property
+    def explained(self) -> _core.ExplainedForest:
+        """The core's view of the trees with their covers, made when first needed."""
+        if not self._explained:
+            without = ("start", "round_start", "gain")
+            arrays = {name: a for name, a in self.arrays().items() if name not in without}
+            self._explained.append(_core.ExplainedForest(**arrays))
+        return self._explained[0]
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_features: int) -> "Model":
+        """The model of arrays that may come from anywhere: checked, as the core trusts them."""
+        check_model(arrays, n_features)
+        fields: dict[str, Any] = dict(arrays)
+        return cls(n_features=n_features, **fields)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_forest": [], "_explained": []}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        arrays = {k: v for k, v in state.items() if k != "n_features" and k[0] != "_"}
+        check_model(arrays, state.get("n_features"))
+        self.__dict__.update(state, _forest=[], _explained=[])
+
+
+class ModelBuilder:
+    """Collects trees round by round; holds nothing for rounds that never come."""
+
+    def __init__(
+        self,
+        start: Scores,
+        n_features: int,
+        weights: Weights | None = None,
+        n_threads: int = 1,
+    ) -> None:
+        self._start = start
+        self._n_features = n_features
+        self._weights = weights  # (n), of the training rows
+        self._n_threads = n_threads
+        self._store = _core.ForestStore()
+        self._round_start = [0]
+
+    @property
+    def n_rounds(self) -> int:
+        return len(self._round_start) - 1
+
+    def append(self, trees: list[_core.Tree]) -> None:
+        _core.find_covers(trees, self._weights, self._n_threads)
+        self._store.append(trees)
+        self._round_start.append(self._round_start[-1] + len(trees))
+
+    def add_scores(
+        self, trees: list[_core.Tree], X: Matrix, scores: Scores, n_threads: int
+    ) -> None:
+        """Adds the trees' leaf values on X to scores (n, n_classes)."""
+        _core.add_tree_scores(trees, X, scores, n_threads)
+
+    def model(self) -> Model:
+        return Model(
+            start=self._start,
+            n_features=self._n_features,
+            round_start=np.array(self._round_start, dtype=np.int64),
+            **self._store.arrays(),
+        )

@@ -1,0 +1,323 @@
+"""Estimators in model files: what of a fitted estimator is stored, and how it comes back.
+
+Stored are the parameters, the model's arrays, the history, and the few facts that a class names in
+`_fitted`. Reading checks everything before an estimator is made, so that a file made with bad
+intent is an error like any other; `save` reads what it is about to write, so that there is no file
+that cannot be read.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from .._ground import atomic
+from .._ground import params as p
+from .._ground.errors import ModelFormatError
+from .._ground.version import __version__
+from ..losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss
+from . import file, plain, value_lists
+from .check import need
+from .ensemble import EnsembleModel
+from .model import Model
+
+FORMAT = "edgewise model"
+VERSION = 1
+
+_FIELDS = frozenset(
+    "format version edgewise algorithm parameters classes n_features feature_names categories "
+    "fitted".split()
+)
+_KEPT = frozenset(
+    "n_features_in_ feature_names_in_ is_categorical_ categories_ classes_ model_ history_".split()
+)
+# Of scikit-learn: how metadata is routed, and who is told of the fit.
+_NOT_KEPT = frozenset(["_metadata_request", "_skl_callbacks"])
+_MODEL, _HISTORY, _CATEGORIES = "model.", "history.", "categories."
+_CATEGORICAL = "is_categorical"
+_LOSSES: dict[type[Any], tuple[str, ...]] = {
+    GeneralizedCrossEntropy: ("q",),
+    LogLoss: ("smoothing",),
+    TransitionLoss: ("noise",),
+}
+
+
+class Saved:
+    """Adds `save`."""
+
+    _rules: ClassVar[dict[str, p.Rule]]
+    _fitted: ClassVar[dict[str, p.Rule]] = {}  # what a fit leaves beside model and history
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the fitted estimator to a file that `edgewise.load` reads; nothing in it is code.
+
+        The file appears whole or not at all. Parameters must be plain values: a callable or a
+        RandomState has to be set to something else first.
+        """
+        reason = self._why_not_saved()
+        if reason is not None:
+            raise ModelFormatError(
+                f"{type(self).__name__} cannot be saved as a model file: {reason}. Use pickle or "
+                "skops, and load such files only from where you trust everyone."
+            )
+        check_is_fitted(self)
+        data = file.pack(_header_of(self), _arrays_of(self))
+        restored(type(self), *file.unpack(data))
+        atomic.write_bytes(os.fspath(path), data)
+
+    def _why_not_saved(self) -> str | None:
+        if not type(self).__module__.startswith("edgewise."):
+            return "its class is not one of edgewise's own"
+        if isinstance(getattr(self, "model_", None), EnsembleModel):
+            return "its base classifiers are another library's"
+        return None
+
+    @staticmethod
+    def _model_from(
+        arrays: Mapping[str, NDArray[Any]], n_features: int, n_classes: int
+    ) -> tuple[Any, int]:
+        """The model of checked arrays, and the number of its rounds."""
+        model = Model.from_arrays(arrays, n_features)
+        need(len(model.start) == n_classes, f"'start' must have {n_classes} entries, one per class")
+        return model, model.n_rounds
+
+
+# --- out --------------------------------------------------------------------------------------
+
+
+def _header_of(estimator: Any) -> dict[str, Any]:
+    owner = type(estimator).__name__
+    parameters = estimator.get_params(deep=False)
+    _need_nothing_unknown(estimator, parameters)
+    names = getattr(estimator, "feature_names_in_", None)
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "edgewise": __version__,
+        "algorithm": owner,
+        "parameters": {
+            name: _encoded(value, f"the parameter {name!r} of {owner}")
+            for name, value in parameters.items()
+        },
+        "classes": plain.encode_array(estimator.classes_, "the class labels"),
+        "n_features": int(estimator.n_features_in_),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "categories": {
+            str(column): value_lists.kind_of(values, "a category")
+            for column, values in estimator.categories_.items()
+        },
+        "fitted": {
+            name: plain.encode(getattr(estimator, name), name) for name in estimator._fitted
+        },
+    }
+
+
+def _encoded(value: Any, what: str) -> Any:
+    """A parameter: a plain value, or one of our own losses, by its name and its numbers."""
+    fields = _LOSSES.get(type(value))
+    if fields is None:
+        return plain.encode(value, what)
+    of_loss = {field: plain.encode(getattr(value, field), what) for field in fields}
+    return {"loss": {type(value).__name__: of_loss}}
+
+
+def _need_nothing_unknown(estimator: Any, parameters: Mapping[str, Any]) -> None:
+    """All that a fit has left is stored."""
+    known = {*parameters, *_KEPT, *_NOT_KEPT, *estimator._fitted}
+    unknown = [
+        name
+        for name in vars(estimator)
+        if (name.startswith("_") or name.endswith("_")) and name not in known
+    ]
+    if unknown:
+        raise ModelFormatError(
+            f"A model file cannot hold the attribute {unknown[0]!r} of {type(estimator).__name__}."
+        )
+
+
+def _arrays_of(estimator: Any) -> dict[str, NDArray[Any]]:
+    arrays = {_MODEL + name: array for name, array in estimator.model_.arrays().items()}
+    for name, column in estimator.history_.items():
+        whole = column.dtype.kind in "iu"
+        arrays[_HISTORY + name] = column.astype(np.int64 if whole else np.float64)
+    if estimator.is_categorical_ is not None:
+        arrays[_CATEGORICAL] = estimator.is_categorical_.astype(np.uint8)
+    for column, values in estimator.categories_.items():
+        arrays |= value_lists.to_arrays(f"{_CATEGORIES}{column}", values)
+    return arrays
+
+
+# --- in ---------------------------------------------------------------------------------------
+
+
+def check_version(header: Mapping[str, Any]) -> None:
+    """That the file is one of ours, and of a version that this release knows."""
+    need(header.get("format") == FORMAT, "it does not say that it is a model of edgewise")
+    version, writer = header.get("version"), header.get("edgewise")
+    need(type(version) is int and version >= 1, "it has no version")
+    need(isinstance(writer, str) and len(writer) <= 100, "it does not say which edgewise wrote it")
+    if version > VERSION:  # type: ignore[operator]  # an integer
+        raise ModelFormatError(
+            f"This model file has version {version} of the format and was written by edgewise "
+            f"{writer}. This is edgewise {__version__}, which reads versions up to {VERSION}: "
+            "install a newer one."
+        )
+    unknown = sorted(header.keys() ^ _FIELDS)
+    need(not unknown, f"the field {''.join(unknown[:1])[:80]!r} is missing or unknown")
+
+
+def restored(cls: type[Any], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Any:
+    """The estimator that was saved, or ModelFormatError."""
+    check_version(header)
+    estimator = _with_parameters(cls, header["parameters"])
+    classes = _classes(header["classes"])
+    parts = _parts(arrays)
+    n_features = header["n_features"]
+    model, n_rounds = cls._model_from(parts[_MODEL], n_features, len(classes))
+    _restore_features(estimator, header["feature_names"], n_features)
+    mask = _categorical(parts[_CATEGORICAL], parts[_MODEL], n_features)
+    estimator.is_categorical_ = mask
+    estimator.categories_ = _categories(header["categories"], parts[_CATEGORIES], mask)
+    _restore_facts(estimator, header["fitted"], classes, n_rounds)
+    estimator.classes_ = classes
+    estimator.model_ = model
+    estimator.history_ = _history(parts[_HISTORY], n_rounds, len(classes))
+    return estimator
+
+
+def _with_parameters(cls: type[Any], parameters: Any) -> Any:
+    need(isinstance(parameters, dict), "the parameters must be an object")
+    unknown = sorted(parameters.keys() - set(cls._get_param_names()))
+    need(not unknown, f"{cls.__name__} has no parameter {''.join(unknown[:1])[:80]!r}")
+    values = {
+        name: _decoded(value, f"the parameter {name!r}") for name, value in parameters.items()
+    }
+    estimator = cls(**values)
+    try:
+        p.check(cls.__name__, vars(estimator), cls._rules)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ModelFormatError(f"Not a valid model: {error}") from None
+    return estimator
+
+
+def _decoded(encoded: Any, what: str) -> Any:
+    """The value of a parameter."""
+    if not isinstance(encoded, dict) or encoded.keys() != {"loss"}:
+        return plain.decode(encoded, what)
+    given = encoded["loss"]
+    known = {loss.__name__: loss for loss in _LOSSES}
+    need(
+        isinstance(given, dict) and len(given) == 1 and given.keys() <= known.keys(),
+        f"the loss must be one of {', '.join(known)}",
+    )
+    ((name, fields),) = given.items()
+    loss = known[name]
+    need(
+        isinstance(fields, dict) and fields.keys() == set(_LOSSES[loss]),
+        f"{name} must have the numbers {', '.join(_LOSSES[loss])}",
+    )
+    try:
+        return loss(**{field: plain.decode(value, what) for field, value in fields.items()})
+    except (TypeError, ValueError) as error:
+        raise ModelFormatError(f"Not a valid model: {error}") from None
+
+
+def _classes(encoded: Any) -> NDArray[Any]:
+    classes = plain.decode_array(encoded, "the class labels")
+    need(classes.ndim == 1 and len(classes) >= 2, "there must be two class labels or more")
+    try:
+        ascending = bool(np.all(classes[1:] > classes[:-1]))  # NaN does not
+    except TypeError:
+        ascending = False
+    need(ascending, "the class labels must be sorted and different")
+    return classes
+
+
+def _parts(arrays: Mapping[str, Any]) -> dict[str, dict[str, NDArray[Any]]]:
+    """The arrays by what they are part of, without its name."""
+    parts: dict[str, dict[str, NDArray[Any]]] = {
+        part: {} for part in (_MODEL, _HISTORY, _CATEGORIES, _CATEGORICAL)
+    }
+    for name, array in arrays.items():
+        part = next((part for part in parts if name.startswith(part)), None)
+        need(part is not None, f"unknown array {name[:80]!r}")
+        parts[str(part)][name.removeprefix(str(part))] = array
+    return parts
+
+
+def _restore_features(estimator: Any, names: Any, n_features: int) -> None:
+    estimator.n_features_in_ = n_features
+    if names is not None:
+        need(
+            isinstance(names, list)
+            and len(names) == n_features
+            and all(isinstance(name, str) for name in names),
+            "the names of the features must be one string for each",
+        )
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def _categorical(
+    found: Mapping[str, NDArray[Any]], model: Mapping[str, NDArray[Any]], n_features: int
+) -> NDArray[np.bool_] | None:
+    of_sets = np.unique(model["feature"][np.isnan(model["threshold"])])
+    if not found:
+        need(len(of_sets) == 0, "a feature has sets of categories but is not categorical")
+        return None
+    need(found.keys() == {""}, "unknown array")
+    mask = found[""]
+    need(
+        mask.dtype == np.uint8 and len(mask) == n_features and mask.max() == 1,
+        "'is_categorical' must have a 0 or 1 for every feature, and some 1",
+    )
+    need((mask[of_sets] == 1).all(), "a feature has sets of categories but is not categorical")
+    return mask.astype(bool)
+
+
+def _categories(
+    kinds: Any, arrays: Mapping[str, NDArray[Any]], mask: NDArray[np.bool_] | None
+) -> dict[int, NDArray[Any]]:
+    """The tables of columns whose categories are values, by column."""
+    need(isinstance(kinds, dict), "the categories must be an object")
+    allowed = {} if mask is None else {str(j): int(j) for j in np.flatnonzero(mask)}
+    need(kinds.keys() <= allowed.keys(), "a column with values is not categorical")
+    rest = dict(arrays)
+    tables = {allowed[j]: value_lists.take(j, kind, rest) for j, kind in kinds.items()}
+    need(not rest, "unknown array of categories")
+    return tables
+
+
+def _restore_facts(estimator: Any, facts: Any, classes: NDArray[Any], n_rounds: int) -> None:
+    rules = estimator._fitted
+    need(isinstance(facts, dict) and facts.keys() == rules.keys(), "'fitted' has other entries")
+    for name, (test, words) in rules.items():
+        value = plain.decode(facts[name], name)
+        need(test(value), f"{name!r} must be {words}")
+        setattr(estimator, name, value)
+    need(
+        getattr(estimator, "n_iter_", n_rounds) == n_rounds, f"'n_iter_' must be {n_rounds} rounds"
+    )
+    if getattr(estimator, "multi_label_", False):
+        need(
+            classes.dtype == np.int64 and np.array_equal(classes, np.arange(len(classes))),
+            "the labels of an indicator matrix must be 0, 1, ...",
+        )
+
+
+def _history(
+    columns: Mapping[str, NDArray[Any]], n_rounds: int, n_classes: int
+) -> dict[str, NDArray[Any]]:
+    for name, column in columns.items():
+        need(name.isidentifier() and len(name) <= 100, "a name in the history is no word")
+        need(column.dtype.kind in "if" and column.dtype.itemsize == 8, f"{name!r} has a wrong type")
+    lengths = {len(column) for column in columns.values()}
+    need(len(lengths) == 1 and lengths.pop() >= n_rounds, "the history must tell of every round")
+    base = columns.get("base_class", np.empty(0, dtype=np.int64))  # ABC-Boost goes on with it
+    need(
+        base.dtype == np.int64 and ((base >= -1) & (base < n_classes)).all(),
+        f"a base class must be from 0 to {n_classes - 1}, or -1 for none",
+    )
+    return dict(columns)

@@ -1,0 +1,227 @@
+"""How much memory a fit takes at most: the arrays of the core and of Python, counted."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .._boosting.threads import n_threads
+from .._families.abc import ABCBooster
+from .._families.logistic import BaseBooster
+from .._families.voting import VotingBooster
+from .._ground import params as p
+from .._ground.errors import InvalidParameterError
+from ..adaboost_mh import AdaBoostMHClassifier
+from ..aoso_logitboost import AOSOLogitBoostClassifier
+from ..martiboost import MartiBoostClassifier
+from ..newton_boost import NewtonBoostClassifier
+from ..samme import SAMMEClassifier
+
+SLACK = 1.1  # what the allocator cannot reuse
+FIXED = 4 * 2**20  # of a process, whatever the data
+HELD = 2**28  # bytes of histograms that a core's grower keeps
+BLOCK = 2**14  # places of a block of the binned data
+LANES = 8  # sums that a vector holds
+
+_RULES: dict[str, p.Rule] = {
+    "n_rows": p.integer(1),
+    "n_features": p.integer(1),
+    "n_classes": p.integer(2),
+    "density": p.real(0.0, 1.0),
+}
+
+
+class Size(NamedTuple):
+    """What a fit is about, in numbers."""
+
+    n: int
+    d: int
+    K: int
+    entries: float  # of X; n d if it is dense
+    is_sparse: bool
+    item: int  # bytes of a number of X
+    bins: int  # of a feature, at most
+    threads: int
+
+    @property
+    def places(self) -> float:
+        """Of a histogram; features that differ little in bins are given as many."""
+        most = self.bins + 1 if not self.is_sparse else self.entries / self.d + 2
+        return 1.25 * self.d * min(self.bins + 1, self.n + 1, most)
+
+    @property
+    def copy_of_x(self) -> float:
+        return (
+            self.entries * (self.item + 4) + 12 * self.n
+            if self.is_sparse
+            else self.item * self.entries
+        )
+
+
+def estimate_memory(
+    n_rows: int,
+    n_features: int,
+    n_classes: int,
+    *,
+    estimator: Any = None,
+    density: float = 1.0,
+    dtype: DTypeLike = np.float64,
+) -> int:
+    """Bytes that `fit` takes at most, besides X and y themselves.
+
+    Parameters
+    ----------
+    n_rows, n_features, n_classes : int
+        The data's size. With soft labels a row counts once for every class that is possible.
+    estimator : a booster of this library, or None
+        None is an AOSOLogitBoostClassifier. Its parameters count: threads, leaves, rounds, bins.
+    density : float
+        Below 1, X is a sparse matrix, of whose entries this share is listed.
+    dtype : the type of X's numbers
+
+    Returns
+    -------
+    int
+        A bound for a NumPy array in a type that is read in place, or for a SciPy CSR matrix. A data
+        frame whose columns are of several types is first made one array: 8 bytes for each value
+        more. Validation rows count as rows, if they are given.
+    """
+    given = {"n_rows": n_rows, "n_features": n_features, "n_classes": n_classes, "density": density}
+    p.check("estimate_memory", given, _RULES)
+    estimator = AOSOLogitBoostClassifier() if estimator is None else estimator
+    if not isinstance(estimator, BaseBooster | VotingBooster | MartiBoostClassifier):
+        raise InvalidParameterError(
+            "The 'estimator' parameter of estimate_memory must be a booster of edgewise. Got "
+            f"{type(estimator).__name__}."
+        )
+    entries = density * n_rows * n_features
+    work = entries * n_classes
+    size = Size(
+        n_rows,
+        n_features,
+        n_classes,
+        entries,
+        density < 1.0,
+        np.dtype(dtype).itemsize,
+        max(estimator.max_bins, 254),
+        n_threads(estimator.n_jobs, int(work)),
+    )
+    growing = binned(size) + state(size, estimator)
+    total = labels(size) + max(binning(size), growing) + trees(size, estimator)
+    if getattr(estimator, "early_stopping", False) is True:
+        total += size.copy_of_x
+    return int(SLACK * total) + FIXED
+
+
+def labels(size: Size) -> float:
+    """Checks and codes of y and of weights."""
+    return 48 * size.n
+
+
+def binning(size: Size) -> float:
+    """Cut points are found from whole columns."""
+    if size.is_sparse:
+        return 12 * size.n + 13 * size.entries + 16 * size.d + binned(size)
+    columns = 8 * min(8, size.d) * size.n
+    return size.threads * (columns + 32 * size.n)
+
+
+def binned(size: Size) -> float:
+    """The binned data."""
+    blocks = size.places / BLOCK + 1
+    starts = 4 * size.n * blocks
+    if size.is_sparse:
+        return 12 * size.n + 7 * size.entries + starts + 12 * size.places
+    joint = size.n * size.d  # at most: two bytes for two columns, where they have few bins
+    return 2.05 * size.n * size.d + joint + starts + 8 * size.places
+
+
+def state(size: Size, estimator: Any) -> float:
+    """What changes from round to round, and what growing a tree takes."""
+    leaves = _leaves(size, estimator)
+    if isinstance(estimator, AOSOLogitBoostClassifier):
+        return _posterior(size) + _pair_tree(size, estimator)
+    if isinstance(estimator, NewtonBoostClassifier):  # but for what its loss allocates inside
+        return 9 * 8 * size.n * size.K + _class_trees(size, estimator, leaves, size.K)
+    if isinstance(estimator, BaseBooster):
+        at_once = size.K * (size.K - 1) / 2 if isinstance(estimator, ABCBooster) else size.K
+        return _posterior(size) + _class_trees(size, estimator, leaves, at_once)
+    if isinstance(estimator, MartiBoostClassifier):
+        walk = 8 * size.n * 4 * (estimator.n_layers + 1)
+        return walk + _class_trees(size, estimator, leaves, 1)
+    return _voting_state(size, estimator, leaves)
+
+
+def _voting_state(size: Size, estimator: Any, leaves: int) -> float:
+    votes = 8 * size.n * size.K
+    if isinstance(estimator, SAMMEClassifier):
+        short_fit = size.copy_of_x + size.n * (64 + 16 * size.K)
+        return 96 * size.n + short_fit + _lane_tree(size, leaves, own=1)
+    if not isinstance(estimator, AdaBoostMHClassifier):  # soft-max boosting
+        return 9 * votes + _class_trees(size, estimator, leaves, size.K)
+    weights = 80 * size.n + size.n * size.K * 4 + 3 * votes
+    if estimator.base == "one_vs_all":
+        return weights + _class_trees(size, estimator, leaves, size.K)
+    return weights + _lane_tree(size, leaves, own=_lanes(size))
+
+
+def trees(size: Size, estimator: Any) -> float:
+    """The model, of which there are two copies and room to grow when it is done."""
+    rounds = getattr(estimator, "n_estimators", 0)
+    of_round: float = size.K
+    width = 1
+    if isinstance(estimator, MartiBoostClassifier):
+        rounds, of_round = estimator.n_layers, estimator.n_layers / 2 + 1
+    elif isinstance(estimator, AOSOLogitBoostClassifier):
+        of_round, width = 1, size.K if estimator.leaf == "vector" else 2
+    elif isinstance(estimator, SAMMEClassifier):
+        of_round = 1
+    elif isinstance(estimator, AdaBoostMHClassifier) and estimator.base != "one_vs_all":
+        of_round, width = 1, size.K
+    return 3 * rounds * of_round * _leaves(size, estimator) * (66 + 12 * width)
+
+
+# --- parts of the state -----------------------------------------------------------------------
+
+
+def _leaves(size: Size, estimator: Any) -> int:
+    """Leaves that a tree can have."""
+    limit = 8 if estimator.max_leaf_nodes is None else estimator.max_leaf_nodes
+    if hasattr(estimator, "_leaf_limit"):
+        limit = estimator._leaf_limit(size.n, size.K)
+    by_depth = 2 ** min(estimator.max_depth or 16, 16)
+    by_rows = max(1, size.n // estimator.min_samples_leaf)
+    return int(min(limit or 65535, by_depth, by_rows))
+
+
+def _histogram(size: Size, estimator: Any) -> float:
+    return size.places * (8 if estimator.min_samples_leaf == 1 else 16)
+
+
+def _posterior(size: Size) -> float:
+    return size.n * (28 + 8 * size.K)
+
+
+def _class_trees(size: Size, estimator: Any, leaves: int, at_once: float) -> float:
+    """Trees from two numbers for each row: threads take whole trees."""
+    threads = min(size.threads, at_once) if at_once > 1 else size.threads
+    one = _histogram(size, estimator)
+    histograms = min(threads * (leaves + 2) * one, HELD + (2 * threads + 2) * one)
+    return threads * 52 * size.n + 2 * at_once * size.n + histograms
+
+
+def _pair_tree(size: Size, estimator: Any) -> float:
+    stride = -(-size.K // LANES) * LANES
+    return size.n * (4 * stride + 16 + 32 * size.threads) + size.threads * _histogram(
+        size, estimator
+    )
+
+
+def _lanes(size: Size) -> int:
+    return (size.K + LANES) // LANES * LANES
+
+
+def _lane_tree(size: Size, leaves: int, own: int) -> float:
+    """Trees with sums for each class; `own` numbers of each row."""
+    one = 4 * size.places * _lanes(size)
+    return size.n * (4 * own + 32) + min((leaves + 8) * one, HELD + 10 * one)

@@ -1,0 +1,138 @@
+"""Suspicious rows: those whose labels boosting could not make sense of, hence maybe wrong labels.
+
+A row with a wrong label looks to boosting like a hard one: its neighbours speak against it, so its
+margin stays low and its weight grows, until late rounds have learned it by heart. Both are averaged
+over all rounds, which remembers what the last round has forgotten.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.utils.validation import check_is_fitted
+
+from .._boosting.base import TRAINING, Booster
+from .._boosting.threads import n_threads
+from .._data.input import checked
+from .._data.rows import Rows
+from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._model.model import Scores
+from ..adaboost_mh import AdaBoostMHClassifier, initial_weights
+from ..samme import SAMMEClassifier
+
+Array = NDArray[np.float64]
+How = Literal["margin", "weight"]
+
+
+class Suspicion(NamedTuple):
+    """Rows by how suspicious their labels are."""
+
+    rows: NDArray[np.intp]  # (n): numbers of the rows, the most suspicious first
+    score: Array  # (n): in the order of X; the higher, the more suspicious
+
+
+def suspicious_rows(
+    estimator: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    how: How = "margin",
+) -> Suspicion:
+    """Ranks training rows by how badly their labels went with what boosting learned.
+
+    Parameters
+    ----------
+    estimator : a fitted booster of this library, for labels that exclude each other
+        Not MartiBoost, which has no rounds.
+    X, y, sample_weight : what it was fitted to
+        Rows of weight zero were not learned from; they are ranked like rows never seen.
+    how : {"margin", "weight"}
+        "margin": the score is (1 - m) / 2 with the mean m over the rounds of a row's margin: score
+        of its label minus the largest other score, over the largest range of scores that any row
+        has in that round. It lies between 0 and 1; above one half the label was the wrong answer
+        more often than not.
+        "weight": the mean over the rounds of the row's weight in units of its first one; for
+        AdaBoost.MH and SAMME.
+
+    Returns
+    -------
+    Suspicion
+        `rows`, the most suspicious first (of equals the one that comes first), and `score` of
+        every row.
+    """
+    rows = _checked(estimator, X, y, sample_weight, how)
+    by_round = _margins if how == "margin" else _relative_weights
+    total = np.zeros(len(rows.X))
+    for of_rows in by_round(estimator, rows):
+        total += of_rows
+    mean = total / max(estimator.n_iter_, 1)
+    score = (1.0 - mean) / 2.0 if how == "margin" else mean
+    return Suspicion(np.argsort(-score, kind="stable"), score)
+
+
+def _margins(estimator: Booster, rows: Rows) -> Iterator[Array]:
+    """Margins of the rows after every round, (n), within [-1, 1]."""
+    own = np.arange(len(rows.X)), rows.codes
+    for staged in _staged_scores(estimator, rows):
+        scores = staged - estimator.model_.start
+        span = float(np.ptp(scores, axis=1).max())
+        of_label = scores[own]
+        scores[own] = -np.inf
+        yield (of_label - scores.max(axis=1)) / (span or 1.0)
+
+
+def _relative_weights(estimator: Booster, rows: Rows) -> Iterator[Array]:
+    """The weights of the rows after every round, (n), each in units of the row's first weight."""
+    first = rows.shares()
+    log_first = np.log(np.maximum(first, np.finfo(float).tiny))
+    for scores in _staged_scores(estimator, rows):
+        log_weights = _log_growth(estimator, rows, scores)
+        yield np.exp(log_weights - logsumexp(log_weights + log_first))
+
+
+def _log_growth(estimator: Booster, rows: Rows, scores: Scores) -> Array:
+    """log of what the weights of the rows have been multiplied by, before they are normalised."""
+    if isinstance(estimator, AdaBoostMHClassifier):
+        signs = rows.signs(scores.shape[1])
+        present, absent = initial_weights(signs, np.ones(len(signs)), estimator.initial_weights)
+        weights = np.where(signs > 0, present[:, np.newaxis], absent[:, np.newaxis])
+        return np.asarray(logsumexp(-signs * scores, b=weights, axis=1))
+    return -scores[np.arange(len(scores)), rows.codes]  # SAMME
+
+
+def _staged_scores(estimator: Booster, rows: Rows) -> Iterator[Scores]:
+    threads = n_threads(estimator.n_jobs, len(rows.X) * estimator.model_.n_trees)
+    return estimator.model_.staged_scores(rows.X, threads)
+
+
+# --- checks -----------------------------------------------------------------------------------
+
+
+def _checked(estimator: Any, X: Any, y: Any, sample_weight: Any, how: str) -> Rows:
+    if not isinstance(estimator, Booster):
+        raise InvalidParameterError(
+            "The 'estimator' parameter of suspicious_rows must be a booster of edgewise that goes "
+            f"round by round. Got {type(estimator).__name__}."
+        )
+    check_is_fitted(estimator)
+    if estimator.multi_label_:
+        raise InvalidDataError(
+            "suspicious_rows ranks rows that have one label each. Got an estimator that was fitted "
+            "to an indicator matrix."
+        )
+    if how not in ("margin", "weight"):
+        raise InvalidParameterError(
+            f"The 'how' parameter of suspicious_rows must be 'margin' or 'weight'. Got {how!r}."
+        )
+    if how == "weight" and not isinstance(estimator, AdaBoostMHClassifier | SAMMEClassifier):
+        raise InvalidParameterError(
+            "how='weight' is for boosters that weight rows, AdaBoostMHClassifier and "
+            f"SAMMEClassifier; use how='margin'. Got {type(estimator).__name__}."
+        )
+    labelled = checked(
+        estimator, (X, y, sample_weight), estimator.class_weight, names=TRAINING, reset=False
+    )
+    return labelled.encoded(estimator.classes_, "y")
