@@ -11,6 +11,7 @@
 #   make clean    remove .venv and everything built
 #
 # Options: make test PYTEST_ARGS="-k mart -x"   make bench BENCH_ARGS="speed --quick"
+#          make test PYTEST_WORKERS=0 runs the tests one by one, for a debugger
 #          make fuzz FUZZ_ARGS="-runs=100000 -seed=2"
 
 PYTHON ?= python3
@@ -18,6 +19,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST_ARGS ?=
+PYTEST_WORKERS ?= auto
 BENCH_ARGS ?=
 FUZZ_ARGS ?= -runs=1000000 -seed=1
 
@@ -37,7 +39,7 @@ demo: $(VENV)/installed-cli,report
 	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py
 
 test: $(VENV)/installed-test
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest --numprocesses=$(PYTEST_WORKERS) --dist=loadfile $(PYTEST_ARGS)
 
 lint: $(VENV)/tools-dev
 	$(BIN)/ruff check
