@@ -1,5 +1,6 @@
 """What several test files need: every estimator with fast settings, tables, comparisons."""
 
+import re
 from functools import partial
 
 import numpy as np
@@ -8,6 +9,12 @@ from sklearn.base import ClassifierMixin
 import edgewise
 from edgewise._boosting.base import Booster
 from edgewise._families.logistic import BaseBooster
+
+
+def spelled(value):
+    """As text without addresses: the name of a test is the same in every process."""
+    return re.sub(r" at 0x[0-9a-fA-F]+", "", str(value))
+
 
 # All that boost; TruthTableClassifier, which combines what is given, has tests of its own.
 EVERY_CLASSIFIER = [

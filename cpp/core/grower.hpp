@@ -150,12 +150,14 @@ class Grower {
   }
 
   // Work on several nodes: all threads on one large node after the other, then each thread on small
-  // nodes of its own.
+  // nodes of its own. Where there are fewer nodes than threads, a node need not be so large.
   template <class Work>
   void share(const std::vector<Node*>& nodes, Work work) {
+    const bool few = nodes.size() < static_cast<std::size_t>(team_.size());
+    const std::size_t large = few ? kLarge / 4 : kLarge;
     std::vector<Node*> small;
     for (Node* node : nodes) {
-      if (team_.size() > 1 && node->n_rows() < kLarge) {
+      if (team_.size() > 1 && node->n_rows() < large) {
         small.push_back(node);
       } else {
         work(*node, team_, 0);

@@ -189,7 +189,7 @@ class PairTreeEvaluator {
     Pieces(const Node& node, const Row* all_rows, const Team& t, int s)
         : rows(all_rows + node.begin),
           n(node.n_rows()),
-          count(n < kParallelRows ? 1 : static_cast<std::size_t>(t.size())),
+          count(n < kParallelRows / 4 ? 1 : static_cast<std::size_t>(t.size())),
           size((n + count - 1) / count),
           team(t),
           slot(s) {}

@@ -11,6 +11,7 @@ from support import (
     LOGISTIC,
     assert_same_model,
     fitted_attributes,
+    spelled,
 )
 
 import edgewise
@@ -76,9 +77,8 @@ def cases():
         for name, (values, words) in (BAD | OWN).items():
             if name in classifier().get_params():
                 for value in values:
-                    yield pytest.param(
-                        classifier, name, value, words, id=f"{classifier.__name__}-{name}-{value}"
-                    )
+                    case = f"{classifier.__name__}-{name}-{spelled(value)}"
+                    yield pytest.param(classifier, name, value, words, id=case)
 
 
 @pytest.mark.parametrize(("classifier", "name", "value", "words"), list(cases()))
@@ -136,7 +136,7 @@ GOOD = [
 ]
 
 
-@pytest.mark.parametrize("parameters", GOOD, ids=str)
+@pytest.mark.parametrize("parameters", GOOD, ids=spelled)
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_good_value_is_taken(classifier, parameters):
     model = classifier(**({"n_estimators": 2} | parameters)).fit(X, Y)
@@ -176,7 +176,7 @@ GOOD_OWN = {
 @pytest.mark.parametrize(
     ("classifier", "parameters"),
     [(classifier, good) for classifier in GOOD_OWN for good in GOOD_OWN[classifier]],
-    ids=str,
+    ids=spelled,
 )
 def test_good_value_of_its_own_is_taken(classifier, parameters):
     model = classifier(n_estimators=2, **parameters).fit(X, Y)

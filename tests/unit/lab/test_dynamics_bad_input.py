@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.ensemble import AdaBoostClassifier, GradientBoostingClassifier
+from support import spelled
 
 from edgewise import InvalidDataError, InvalidParameterError
 from edgewise.lab import dynamics
@@ -74,7 +75,7 @@ def test_weights_off_by_rounding_are_taken():
         ({"rule": dynamics.Threshold(columns=[0, 3])}, ["columns", "0 to 2", "3"]),
         ({"rule": dynamics.Threshold(columns=[])}, ["columns", "at least one"]),
     ],
-    ids=str,
+    ids=spelled,
 )
 def test_bad_parameters_of_iterate(arguments, words):
     raises(InvalidParameterError, words, dynamics.iterate, M, **arguments)
