@@ -119,6 +119,12 @@ struct BinnedData {
   bool pays_to_remove(std::size_t n) const {
     return !column_at.empty() && 4.0 * static_cast<double>(n) * n_per_row_ < n_places();
   }
+  // Whether it is less work to go through all columns than to look up n rows in every block.
+  bool pays_by_columns(std::size_t n) const {
+    const double per_row = static_cast<double>(blocks.size()) + n_per_row_;
+    const double in_all = static_cast<double>(n_rows) * (n_per_row_ + 1.0);
+    return !column_at.empty() && static_cast<double>(n) * per_row > in_all;
+  }
   // The categories in some bins of a categorical column, ascending.
   std::vector<double> categories_in(int f, const BinSet& bins) const;
   std::size_t bytes() const;

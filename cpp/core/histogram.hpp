@@ -8,6 +8,7 @@
 
 #include "binned.hpp"
 #include "fixed_point.hpp"
+#include "threads.hpp"
 #include "vectors.hpp"
 
 namespace edgewise {
@@ -140,12 +141,39 @@ void add_joint(const BinnedData& data, const Row* rows, const Packed* stats, std
   }
 }
 
+// One column; of_row (n_rows) holds nothing where a row is not asked for.
+template <class Bin>
+void add_column(const Column& column, const std::vector<Bin>& of_row, Bin* __restrict places) {
+  if (!column.all) {
+    for (std::size_t e = 0; e < column.n; ++e) places[column.codes[e]] += of_row[column.rows[e]];
+    return;
+  }
+  for (std::size_t i = 0; i < of_row.size(); ++i)
+    if (column.all[i] != column.usual) places[column.all[i]] += of_row[i];
+}
+
+// Sparse and wide: rows have next to nothing in a block, but columns list their rows one after the
+// other. Every column has places of its own, so threads do not meet.
+template <class Bin>
+void add_by_columns(const BinnedData& data, const Row* rows, const Packed* stats, std::size_t n,
+                    Bin* __restrict histogram, const Team* team) {
+  std::vector<Bin> of_row(data.n_rows);
+  for (std::size_t i = 0; i < n; ++i) of_row[rows[i]] = Bin::row(stats[i]);
+  const auto add = [&](std::size_t begin, std::size_t end, int) {
+    for (std::size_t f = begin; f < end; ++f)
+      add_column(data.column(static_cast<int>(f)), of_row, histogram + data.offset[f]);
+  };
+  const auto d = static_cast<std::size_t>(data.n_features);
+  team ? team->range(d, 64, add) : add(0, d, 0);
+}
+
 // Adds rows[i] with statistic stats[i], i < n, to `histogram` (n_places). In the sparse layout the
-// usual bins are left out: see complete_histogram.
+// usual bins are left out: see complete_histogram. A team helps where columns can be shared out.
 template <class Bin>
 void add_to_histogram(const BinnedData& data, const Row* rows, const Packed* stats, std::size_t n,
-                      Bin* __restrict histogram) {
+                      Bin* __restrict histogram, const Team* team = nullptr) {
   if (data.joint.pays(n)) return add_joint(data, rows, stats, n, histogram);
+  if (data.pays_by_columns(n)) return add_by_columns(data, rows, stats, n, histogram, team);
   for (const Block& block : data.blocks) {
     Bin* places = histogram + block.base;
     if (data.sparse) {

@@ -128,7 +128,8 @@ class PairTreeEvaluator {
 
   // Derivatives of the pair, their scale, the histogram of the rows that matter, the best split.
   void search(Node& node, const Row* all_rows, const Team& team, int slot) {
-    const Pieces pieces(node, all_rows, team, slot);
+    const Pieces pieces(node, all_rows, team, slot, !data_.pays_by_columns(node.n_rows()));
+    const Team* helpers = pieces.count == 1 ? &team : nullptr;  // where threads share columns
     const auto& active = node.state.active;
     limits_.interactions.restrict_to(node.path, data_.feature_of, node.state.active);
     drop_hopeless(data_, pieces.rows, pieces.n, limits_.min_samples_leaf, node.state.active);
@@ -143,7 +144,7 @@ class PairTreeEvaluator {
     std::vector<Bin> total(workspace_.size());
     pieces.each([&](std::size_t t, const Row* rows, std::size_t n) {
       clear_histogram(data_, active, histograms_[t]);
-      total[t] = fill(rows, n, scale, counts, workspace_[t], histograms_[t]);
+      total[t] = fill(rows, n, scale, counts, workspace_[t], histograms_[t], helpers);
     });
     const std::size_t at = pieces.count == 1 ? static_cast<std::size_t>(slot) : 0;
     for (std::size_t t = 1; t < pieces.count; ++t) {
@@ -186,10 +187,10 @@ class PairTreeEvaluator {
     const Team& team;
     int slot;  // of the only piece
 
-    Pieces(const Node& node, const Row* all_rows, const Team& t, int s)
+    Pieces(const Node& node, const Row* all_rows, const Team& t, int s, bool by_rows = true)
         : rows(all_rows + node.begin),
           n(node.n_rows()),
-          count(n < kParallelRows / 4 ? 1 : static_cast<std::size_t>(t.size())),
+          count(by_rows && n >= kParallelRows / 4 ? static_cast<std::size_t>(t.size()) : 1),
           size((n + count - 1) / count),
           team(t),
           slot(s) {}
@@ -254,7 +255,7 @@ class PairTreeEvaluator {
 
   // Sums the rows that take part in the search; returns their total.
   Bin fill(const Row* rows, std::size_t n, FixedPoint scale, Threshold counts, Workspace& w,
-           std::vector<Bin>& histogram) const {
+           std::vector<Bin>& histogram, const Team* helpers) const {
     pack_rows(w.g.data(), w.h.data(), n, scale, w.stats.data());
     std::size_t kept = 0;
     Bin total{};
@@ -267,7 +268,7 @@ class PairTreeEvaluator {
     for (std::size_t i = 0; i < kept; ++i) {
       total += Bin::row(w.stats[i]);
     }
-    add_to_histogram(data_, w.rows.data(), w.stats.data(), kept, histogram.data());
+    add_to_histogram(data_, w.rows.data(), w.stats.data(), kept, histogram.data(), helpers);
     return total;
   }
 

@@ -222,12 +222,13 @@ class TwoChannelEvaluator {
   }
 
   // Sums rows [begin, end) of the row array into a histogram; returns their total.
-  Bin sum(const Row* rows, std::size_t begin, std::size_t end, std::vector<Bin>& histogram) const {
+  Bin sum(const Row* rows, std::size_t begin, std::size_t end, std::vector<Bin>& histogram,
+          const Team& team) const {
     constexpr std::size_t kAtOnce = 1024, kManyAtOnce = 65536;
-    // Where a row has next to nothing in a block, or columns are joint, many rows must pass before
-    // the next block is worth loading.
-    const bool soon = data_.column_at.empty() && data_.joint.size() == 0;
-    const std::size_t at_once = soon ? kAtOnce : kManyAtOnce;
+    // Where columns are joint, many rows must pass before the next ones are worth loading; of wide
+    // sparse data it is best to know all.
+    const std::size_t some = data_.joint.size() == 0 ? kAtOnce : kManyAtOnce;
+    const std::size_t at_once = data_.column_at.empty() ? some : end - begin;
     Packed few[kAtOnce];
     std::vector<Packed> many(at_once > kAtOnce ? std::min(at_once, end - begin) : 0);
     Packed* stats = many.empty() ? few : many.data();
@@ -240,7 +241,7 @@ class TwoChannelEvaluator {
         sum += static_cast<std::uint64_t>(stats[i]);
       }
       total += Bin::rows(static_cast<Packed>(sum), n);
-      add_to_histogram(data_, rows + b, stats, n, histogram.data());
+      add_to_histogram(data_, rows + b, stats, n, histogram.data(), &team);
     }
     return total;
   }
@@ -271,8 +272,9 @@ class TwoChannelEvaluator {
       return;
     }
     node.state.histogram = pool_.zeroed(node.state.active);
-    if (team.size() == 1 || node.n_rows() < kParallelRows) {
-      node.state.total = sum(rows, node.begin, node.end, node.state.histogram);
+    const std::size_t n = node.n_rows();
+    if (team.size() == 1 || n < kParallelRows || data_.pays_by_columns(n)) {
+      node.state.total = sum(rows, node.begin, node.end, node.state.histogram, team);
     } else {
       build_together(node, rows, team);
     }
@@ -287,7 +289,7 @@ class TwoChannelEvaluator {
       auto& histogram = part[static_cast<std::size_t>(slot)];
       if (histogram.empty()) histogram = pool_.zeroed(node.state.active);
       total[static_cast<std::size_t>(slot)] +=
-          sum(rows, node.begin + begin, node.begin + end, histogram);
+          sum(rows, node.begin + begin, node.begin + end, histogram, team.alone(slot));
     });
     for (std::size_t t = 0; t < part.size(); ++t) {
       node.state.total += total[t];

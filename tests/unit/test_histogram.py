@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from edgewise import _core
+from edgewise._data.sparse import SparseRows
 
 
 def packed(g, h):
@@ -85,6 +87,23 @@ def test_kernels_agree_on_larger_tables(usual, sparse, n, d, levels):
     fast, naive = (histogram(data, rows, packed(g, h), naive=naive) for naive in (False, True))
     np.testing.assert_array_equal(fast, naive)
     assert naive[:, 2].sum() == len(rows) * d
+
+
+@pytest.mark.parametrize("listed", [False, True], ids=["all codes", "lists of rows"])
+def test_wide_tables_are_summed_column_by_column(listed):
+    """All rows of a table of several blocks; half of them are looked up row by row."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 3000)) * (rng.random((300, 3000)) < 0.1)
+    X[rng.random(X.shape) < 0.001] = np.nan
+    data = _core.BinnedData(SparseRows.of(csr_array(X)) if listed else X, None, 255, 1)
+    assert data.sparse
+    assert data.offset[-1] > 2**16  # places: a block has no more
+    for n in (300, 150):
+        rows = rng.permutation(300)[:n]
+        g, h = random_stats(rng, n)
+        fast, naive = (histogram(data, rows, packed(g, h), naive=naive) for naive in (False, True))
+        np.testing.assert_array_equal(fast, naive)
+        assert naive[:, 2].sum() == n * 3000
 
 
 @pytest.mark.parametrize(
