@@ -57,7 +57,7 @@ void encode(const Cuts& cuts, const Matrix& x, Code* out, const Team& team) {
     double values[kRowsAtOnce * kColumns];
     for (std::size_t first = 0; first < x.cols; first += kColumns) {
       const std::size_t last = std::min(x.cols, first + kColumns);
-      x.columns(begin, end, first, last, values);
+      x.columns(begin, end, first, last, values, n);
       for (std::size_t f = first; f < last; ++f)
         encode_column(cuts, f, values + (f - first) * n, n, out + f * x.rows + begin, 1);
     }

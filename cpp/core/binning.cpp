@@ -214,19 +214,22 @@ void choose(Cuts& cuts, std::size_t f, std::vector<Value> values, Absent absent,
   cuts.has_missing[f] = too_many || absent.nan || (categorical && absent.infinity);
 }
 
-// Calls visit(feature, column, sorter) for every column of x as doubles, several side by side.
+// Calls visit(feature, column, sorter) for every column of x as doubles. Columns are read several
+// together, since they are neighbours in memory, by all threads, since more would take more room.
 template <class Visit>
 void each_column(const Matrix& x, const Team& team, Visit visit) {
   std::vector<Sorter> sorters(static_cast<std::size_t>(team.size()));
-  const std::size_t n_groups = (x.cols + kColumnsAtOnce - 1) / kColumnsAtOnce;
-  team.each(n_groups, [&](std::size_t group, int slot) {
-    const std::size_t first = group * kColumnsAtOnce;
-    const std::size_t last = std::min(x.cols, first + kColumnsAtOnce);
-    std::vector<double> columns((last - first) * x.rows);
-    x.columns(0, x.rows, first, last, columns.data());
-    for (std::size_t f = first; f < last; ++f)
-      visit(f, columns.data() + (f - first) * x.rows, sorters[static_cast<std::size_t>(slot)]);
-  });
+  const std::size_t at_once = std::max(kColumnsAtOnce, sorters.size());
+  std::vector<double> columns(std::min(at_once, x.cols) * x.rows);
+  for (std::size_t first = 0; first < x.cols; first += at_once) {
+    const std::size_t last = std::min(x.cols, first + at_once);
+    team.range(x.rows, 1 << 13, [&](std::size_t begin, std::size_t end, int) {
+      x.columns(begin, end, first, last, columns.data() + begin, x.rows);
+    });
+    team.each(last - first, [&](std::size_t f, int slot) {
+      visit(first + f, columns.data() + f * x.rows, sorters[static_cast<std::size_t>(slot)]);
+    });
+  }
 }
 
 // Zeros that a sparse matrix does not list.

@@ -150,7 +150,8 @@ std::vector<Tree> grow_all(const BinnedData& data, const Source& source,
     const double* weights = source(targets[t], limits, s, inner);
     const Derivatives unit{sum_scale(n, largest(s.g.data(), n, inner)),
                            sum_scale(n, largest(s.h.data(), n, inner))};
-    const double* mass = Criterion::mass(or_ones(weights, n, s), s.h.data());
+    const double* mass =
+        Criterion::mass(Criterion::kWeighs ? or_ones(weights, n, s) : weights, s.h.data());
     const double sum_g = total(s.g.data(), n, unit.g, inner);
     const double sum_mass = total(mass, n, sum_scale(n, largest(mass, n, inner)), inner);
     TwoChannelEvaluator<Bin, NewtonLeaves> evaluator(

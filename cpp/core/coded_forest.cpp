@@ -78,7 +78,7 @@ void CodedForest::encode(const Matrix& x, std::size_t begin, std::size_t end, Bl
   block.columns.resize(features_.size());
   for (std::size_t c = 0; c < features_.size();) {
     const std::size_t first = features_[c], last = std::min(first + kColumns, x.cols);
-    x.columns(begin, end, first, last, block.values.data());
+    x.columns(begin, end, first, last, block.values.data(), n);
     for (; c < features_.size() && features_[c] < last; ++c) {
       Code* codes = &block.codes[c * block.n];
       encode_column(cuts_, c, &block.values[(features_[c] - first) * n], n, codes, 1);

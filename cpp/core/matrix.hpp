@@ -39,19 +39,19 @@ struct Matrix {
     }
   }
 
-  // Copies rows [begin, end) of columns [first, last) to `out`, column after column, as doubles.
-  void columns(std::size_t begin, std::size_t end, std::size_t first, std::size_t last,
-               double* out) const {
+  // Copies rows [begin, end) of columns [first, last) to `out` as doubles, column after column,
+  // whose beginnings are n apart.
+  void columns(std::size_t begin, std::size_t end, std::size_t first, std::size_t last, double* out,
+               std::size_t n) const {
     if (is_sparse()) {
-      const std::size_t n = end - begin;
-      std::fill_n(out, (last - first) * n, 0.0);
+      for (std::size_t f = first; f < last; ++f)
+        std::fill_n(out + (f - first) * n, end - begin, 0.0);
       entries(begin, end, [&](std::size_t i, std::size_t f, double value) {
         if (f >= first && f < last) out[(f - first) * n + (i - begin)] = value;
       });
       return;
     }
     visit([&](const auto* x) {
-      const std::size_t n = end - begin;
       for (std::size_t i = begin; i < end; ++i) {
         const auto* row = x + static_cast<std::ptrdiff_t>(i) * row_stride;
         for (std::size_t f = first; f < last; ++f)

@@ -5,6 +5,7 @@
 namespace edgewise {
 
 struct Newton {
+  static constexpr bool kWeighs = false;  // whether mass() looks at the weights
   // Second channel of the split search, of all rows.
   static const double* mass(const double* /*weights*/, const double* hessians) { return hessians; }
   // What is added to its sums, and their quotient for a leaf's step of one.
