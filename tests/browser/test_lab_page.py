@@ -235,10 +235,10 @@ def test_rows_and_columns_can_be_added_and_removed(page):
 def test_the_start_can_be_chosen(page):
     equal = page.point()
     page.click("start-random")
-    assert page.point() != equal
+    page.until(lambda: page.point() != equal)
     assert page["start-random"].get_attribute("aria-pressed") == "true"
     page.click("start-equal")
-    assert page.point() == equal
+    page.until(lambda: page.point() == equal)
     page.browser.find_element(By.CSS_SELECTOR, "#start-details summary").click()
     slider = page.all("#start-sliders input")[0]
     slider.send_keys(Keys.END)
