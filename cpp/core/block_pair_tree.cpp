@@ -184,7 +184,7 @@ PairTreeDriver::PairTreeDriver(const BinnedData& data, const GrowLimits& limits,
       limits_(limits),
       n_classes_(n_classes),
       leaf_(leaf),
-      growth_(std::make_unique<Growth>(data.cuts, limits_)) {}
+      growth_(std::make_unique<Growth>(data, limits_)) {}
 
 PairTreeDriver::~PairTreeDriver() = default;
 

@@ -19,10 +19,6 @@ class CodedForest {
  public:
   explicit CodedForest(const ForestArrays& arrays);
 
-  // Whether it serves the forest: no sets of categories, at most 254 thresholds of a feature and
-  // 256 leaves of a tree.
-  bool fits() const { return fits_; }
-
   // Whether rows are worth being turned into bins for some of the trees.
   bool pays(const Matrix& x, std::size_t n_trees) const {
     return fits_ && !x.is_sparse() && x.rows >= kRowsAbreast && 2 * n_trees >= features_.size();
@@ -60,6 +56,8 @@ class CodedForest {
   }
   void encode(const Matrix& x, std::size_t begin, std::size_t end, Block& block) const;
 
+  // Whether it serves the forest: no sets of categories, at most 254 thresholds of a feature and
+  // 256 leaves of a tree.
   bool fits_ = false;
   std::vector<std::size_t> features_;  // that occur, ascending
   Cuts cuts_;                          // of those

@@ -38,8 +38,8 @@ class Frontier {
  public:
   using Node = Twig<State>;
 
-  Frontier(const Cuts& cuts, const GrowLimits& limits)
-      : writer_(cuts),
+  Frontier(const BinnedData& data, const GrowLimits& limits)
+      : writer_(data),
         max_leaves_(static_cast<std::size_t>(limits.max_leaf_nodes > 0 ? limits.max_leaf_nodes
                                                                        : kMaxLeaves)),
         max_depth_(limits.max_depth),

@@ -16,6 +16,7 @@
 #include "partition.hpp"
 #include "routing.hpp"
 #include "threads.hpp"
+#include "tree_writer.hpp"
 #include "types.hpp"
 
 namespace edgewise {
@@ -46,7 +47,7 @@ class Grower {
   using Node = Leaf<typename Evaluator::State>;
 
   Grower(const BinnedData& data, const GrowLimits& limits, Evaluator& evaluator, const Team& team)
-      : data_(data), limits_(limits), evaluator_(evaluator), team_(team) {}
+      : data_(data), limits_(limits), evaluator_(evaluator), team_(team), writer_(data) {}
 
   // `rows` lists the rows to learn from; it is reordered. `others` only have their leaf found;
   // null: all others.
@@ -57,7 +58,7 @@ class Grower {
     root->end = rows.size();
     evaluator_.root(*root, rows_, team_);
     if (may_split(*root)) seek_split(*root, team_, 0);
-    add_node();
+    root->node = writer_.add_node();
     open(std::move(root));
     while (!queue_.empty() && n_leaves() < max_leaves()) {
       if (!queue_.top()->left) expand_ahead();
@@ -170,51 +171,18 @@ class Grower {
   void commit() {
     Node& leaf = *queue_.top();
     queue_.pop();
-    const auto node = static_cast<std::size_t>(leaf.node);
-    tree_.feature[node] = leaf.split.feature;
-    tree_.bin[node] = static_cast<Code>(leaf.split.bin);
-    tree_.threshold[node] = threshold_of(leaf.split);
-    if (leaf.split.categorical) sets_.emplace_back(node, set_of(leaf.split));
-    tree_.missing_left[node] = leaf.split.missing_left;
-    tree_.gain[node] = leaf.split.gain;
-    tree_.left[node] = add_node();
-    leaf.left->node = tree_.left[node];
-    leaf.right->node = add_node();
+    leaf.left->node = writer_.split(leaf.node, leaf.split);
+    leaf.right->node = leaf.left->node + 1;
     auto left = std::move(leaf.left), right = std::move(leaf.right);
     std::erase_if(leaves_, [&](const auto& l) { return l.get() == &leaf; });
     open(std::move(left));
     open(std::move(right));
   }
 
-  double threshold_of(const Split& split) const {
-    if (split.categorical) return std::numeric_limits<double>::quiet_NaN();
-    const auto& cuts = data_.cuts.of_feature[static_cast<std::size_t>(split.feature)];
-    const auto cut = static_cast<std::size_t>(split.bin);
-    return cut < cuts.size() ? cuts[cut] : std::numeric_limits<double>::infinity();
-  }
-
-  CategorySet set_of(const Split& split) const {
-    return {split.left, data_.categories_in(split.feature, split.left)};
-  }
-
-  int add_node() {
-    tree_.feature.push_back(-1);
-    tree_.left.push_back(-1);
-    tree_.threshold.push_back(0.0);
-    tree_.bin.push_back(0);
-    tree_.missing_left.push_back(0);
-    tree_.gain.push_back(0.0);
-    return static_cast<int>(tree_.feature.size()) - 1;
-  }
-
   Tree finish(std::size_t n_learnt, const std::vector<Row>* others) {
     std::sort(leaves_.begin(), leaves_.end(),
               [](const auto& a, const auto& b) { return a->node < b->node; });
-    std::sort(sets_.begin(), sets_.end(),
-              [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (auto& [node, set] : sets_) tree_.sets.push_back(std::move(set));
-    for (std::size_t j = 0; j < leaves_.size(); ++j)
-      tree_.left[static_cast<std::size_t>(leaves_[j]->node)] = static_cast<std::int32_t>(j);
+    tree_ = writer_.finish();
     find_leaves(n_learnt, others);
     evaluator_.finish(leaves_, rows_, tree_, team_);
     for (std::int32_t& f : tree_.feature)
@@ -255,8 +223,8 @@ class Grower {
   std::vector<Row> scratch_;
   std::vector<std::unique_ptr<Node>> leaves_;
   std::priority_queue<Node*, std::vector<Node*>, Later> queue_;
-  std::vector<std::pair<std::size_t, CategorySet>> sets_;  // by node
-  Tree tree_;
+  TreeWriter writer_;
+  Tree tree_;  // once it is written
 };
 
 }  // namespace edgewise

@@ -32,7 +32,7 @@ class LevelDriver {
   LevelDriver(const BinnedData& data, const GrowLimits& limits, std::size_t n_trees, Kind kind)
       : data_(data), limits_(limits), kind_(std::move(kind)), n_ids_(n_trees, 1) {
     for (std::size_t t = 0; t < n_trees; ++t)
-      growths_.push_back(std::make_unique<Growth>(data.cuts, limits_));
+      growths_.push_back(std::make_unique<Growth>(data, limits_));
   }
   LevelDriver(const LevelDriver&) = delete;
   LevelDriver& operator=(const LevelDriver&) = delete;

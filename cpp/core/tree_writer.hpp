@@ -6,14 +6,14 @@
 #include <utility>
 #include <vector>
 
-#include "binning.hpp"
+#include "binned.hpp"
 #include "types.hpp"
 
 namespace edgewise {
 
 class TreeWriter {
  public:
-  explicit TreeWriter(const Cuts& cuts) : cuts_(cuts) {}
+  explicit TreeWriter(const BinnedData& data) : data_(data) {}
 
   // Adds a leaf; returns its place.
   int add_node() {
@@ -55,20 +55,16 @@ class TreeWriter {
  private:
   double threshold_of(const Split& split) const {
     if (split.categorical) return std::numeric_limits<double>::quiet_NaN();
-    const auto& cuts = cuts_.of_feature[static_cast<std::size_t>(split.feature)];
+    const auto& cuts = data_.cuts.of_feature[static_cast<std::size_t>(split.feature)];
     const auto cut = static_cast<std::size_t>(split.bin);
     return cut < cuts.size() ? cuts[cut] : std::numeric_limits<double>::infinity();
   }
 
   CategorySet set_of(const Split& split) const {
-    const auto& categories = cuts_.of_feature[static_cast<std::size_t>(split.feature)];
-    CategorySet set{split.left, {}};
-    set.bins.each(
-        [&](int bin) { set.values.push_back(categories[static_cast<std::size_t>(bin)]); });
-    return set;
+    return {split.left, data_.categories_in(split.feature, split.left)};
   }
 
-  const Cuts& cuts_;
+  const BinnedData& data_;
   Tree tree_;
   std::vector<std::pair<std::size_t, CategorySet>> sets_;  // by node
 };

@@ -44,6 +44,7 @@ ADDRESS = Sanitizer(
         "property/test_determinism.py",
         "property/test_shap.py",
         "unit/test_adaboost_mh.py",
+        "unit/test_bad_files.py",
         "unit/test_binning.py",
         "unit/test_categories.py",
         "unit/test_constraints.py",

@@ -8,7 +8,7 @@ from edgewise import _core
 ALONE = -1
 
 
-def walked(tree, X, categories=()):
+def walked(tree, X):
     """The leaf of each row of X, by a plain walk."""
     feature, left, threshold = tree.feature, tree.left, tree.threshold
     leaves = []

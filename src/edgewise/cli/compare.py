@@ -11,6 +11,7 @@ import typer
 from .. import tables
 from .._ground.atomic import write_text
 from ..comparison import Comparison, PairedTest, Result, Row, compare
+from ..tables import Table
 from . import _options as o
 from ._data import Reading, described
 from ._failures import guarded
@@ -25,67 +26,74 @@ EPILOG = (
 )
 
 
+Data = Annotated[
+    str | None,
+    typer.Argument(
+        help="A CSV, Parquet, ARFF or svmlight file, or a built-in set. "
+        "Without it: digits, quickly.",
+        show_default=False,
+    ),
+]
+Methods = Annotated[
+    str | None,
+    typer.Option(
+        help="Names with commas between. By default all that suit the data.", show_default=False
+    ),
+]
+Peers = Annotated[
+    bool | None,
+    typer.Option(
+        "--peers/--no-peers",
+        help="With the algorithms of LightGBM, XGBoost, CatBoost and scikit-learn, where "
+        "installed. By default if no methods are named.",
+        show_default=False,
+    ),
+]
+Test = Annotated[
+    str | None,
+    typer.Option(help="Rows to test on, instead of cross-validation.", show_default=False),
+]
+Folds = Annotated[int, typer.Option(min=2, help="Of the cross-validation.")]
+Repeats = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        help="How often it is repeated. By default 3 times; once without DATA.",
+        show_default=False,
+    ),
+]
+Rounds = Annotated[
+    int | None,
+    typer.Option(min=1, help="Of every method. By default each has its own.", show_default=False),
+]
+Param = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A parameter, such as aoso.learning_rate=0.05. May be repeated.", show_default=False
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of the results and the report; a run that was killed goes on there. "
+        f"By default {RUNS}/NAME.",
+        show_default=False,
+    ),
+]
+
+
 @guarded
 def compare_command(
-    data: Annotated[
-        str | None,
-        typer.Argument(
-            help="A CSV, Parquet, ARFF or svmlight file, or a built-in set. "
-            "Without it: digits, quickly.",
-            show_default=False,
-        ),
-    ] = None,
+    data: Data = None,
     target: o.Target = None,
-    methods: Annotated[
-        str | None,
-        typer.Option(
-            help="Names with commas between. By default all that suit the data.",
-            show_default=False,
-        ),
-    ] = None,
-    peers: Annotated[
-        bool | None,
-        typer.Option(
-            "--peers/--no-peers",
-            help="With the algorithms of LightGBM, XGBoost, CatBoost and scikit-learn, where "
-            "installed. By default if no methods are named.",
-            show_default=False,
-        ),
-    ] = None,
-    test: Annotated[
-        str | None,
-        typer.Option(help="Rows to test on, instead of cross-validation.", show_default=False),
-    ] = None,
-    folds: Annotated[int, typer.Option(min=2, help="Of the cross-validation.")] = 5,
-    repeats: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            help="How often it is repeated. By default 3 times; once without DATA.",
-            show_default=False,
-        ),
-    ] = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option(
-            min=1, help="Of every method. By default each has its own.", show_default=False
-        ),
-    ] = None,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A parameter, such as aoso.learning_rate=0.05. May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of the results and the report; a run that was killed goes on there. "
-            f"By default {RUNS}/NAME.",
-            show_default=False,
-        ),
-    ] = None,
+    methods: Methods = None,
+    peers: Peers = None,
+    test: Test = None,
+    folds: Folds = 5,
+    repeats: Repeats = None,
+    rounds: Rounds = None,
+    param: Param = None,
+    out: Out = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     as_json: o.Json = False,
@@ -97,7 +105,6 @@ def compare_command(
     """Compare algorithms on a table: errors with intervals, calibration, time, model size."""
     name = data or DEFAULT
     reading = Reading(format, header, category, drop)
-    repeats = repeats or (1 if data is None else 3)
     if test is None and tables.has_test_part(name) and not Path(name).is_file():
         test = f"{name}:test"
     table = reading.labelled(name, target)
@@ -114,7 +121,7 @@ def compare_command(
             peers=peers,
             test=tested,
             folds=folds,
-            repeats=repeats,
+            repeats=repeats or (1 if data is None else 3),
             seed=seed,
             threads=jobs,
             rounds=rounds,
@@ -125,9 +132,20 @@ def compare_command(
         )
     where = [name, *([] if target is None else ["--target", target]), *reading.words()]
     again = _command(where, test, comparison, param, folder)
+    facts = _saved(comparison, again, folder, table, tested)
+    if as_json:
+        show_json(facts)
+    else:
+        _show(comparison, facts)
+
+
+def _saved(
+    comparison: Comparison, again: str, folder: Path, table: Table, tested: tuple[Any, Any] | None
+) -> dict[str, Any]:
+    """Writes the results and, where its packages are there, the report; what the first holds."""
+    report = folder / "report.html" if can_report() else None
     facts = {**comparison.as_dict(), "command": again, "folder": str(folder)}
     facts["data"] = {**table.summary(), **facts["data"]}
-    report = folder / "report.html" if can_report() else None
     facts["report"] = None if report is None else str(report)
     write_text(folder / "comparison.json", json.dumps(plain(facts), indent=2) + "\n")
     if report is not None:
@@ -139,10 +157,7 @@ def compare_command(
             table=table,
             test=tested,
         )
-    if as_json:
-        show_json(facts)
-    else:
-        _show(comparison, again, folder, report)
+    return facts
 
 
 class _Bar:
@@ -181,7 +196,7 @@ _HEADER = (
 # --- what is shown ------------------------------------------------------------------------------
 
 
-def _show(comparison: Comparison, again: str, folder: Path, report: Path | None) -> None:
+def _show(comparison: Comparison, facts: dict[str, Any]) -> None:
     shown = console()
     shown.print(_protocol(comparison))
     shown.print()
@@ -196,9 +211,9 @@ def _show(comparison: Comparison, again: str, folder: Path, report: Path | None)
         shown.print(f"failed: {method} ({reason})")
     for note in comparison.notes:
         shown.print(f"note: {note}")
-    shown.print(f"again: {again}")
-    shown.print(f"results: {folder / 'comparison.json'}")
-    shown.print(f"report: {MISSING if report is None else report}")
+    shown.print(f"again: {facts['command']}")
+    shown.print(f"results: {Path(facts['folder']) / 'comparison.json'}")
+    shown.print(f"report: {facts['report'] or MISSING}")
 
 
 def _protocol(comparison: Comparison) -> str:

@@ -22,35 +22,39 @@ EPILOG = (
 )
 
 
+Budget = Annotated[
+    float, typer.Option(min=0.1, help="Seconds, the last fit included.", show_default=False)
+]
+Trials = Annotated[int | None, typer.Option(min=1, help="How many at most.", show_default=False)]
+Param = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A parameter that is not searched, such as max_bins=63. May be repeated.",
+        show_default=False,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="A JSON file for the best parameters, which fit --params takes.", show_default=False
+    ),
+]
+BestModel = Annotated[
+    Path | None,
+    typer.Option(help="Fit the best to all rows and write it here.", show_default=False),
+]
+
+
 @guarded
 def tune_command(
     data: o.Data,
-    budget: Annotated[
-        float, typer.Option(min=0.1, help="Seconds, the last fit included.", show_default=False)
-    ],
+    budget: Budget,
     target: o.Target = None,
     method: o.Method = "aoso",
-    trials: Annotated[
-        int | None, typer.Option(min=1, help="How many at most.", show_default=False)
-    ] = None,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A parameter that is not searched, such as max_bins=63. May be repeated.",
-            show_default=False,
-        ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            help="A JSON file for the best parameters, which fit --params takes.",
-            show_default=False,
-        ),
-    ] = None,
-    model: Annotated[
-        Path | None,
-        typer.Option(help="Fit the best to all rows and write it here.", show_default=False),
-    ] = None,
+    trials: Trials = None,
+    param: Param = None,
+    out: Out = None,
+    model: BestModel = None,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     as_json: o.Json = False,
@@ -87,17 +91,10 @@ def tune_command(
     facts = {
         "data": table.summary(),
         "method": method,
-        "params": found.params,
-        "validation": {
-            "rows": found.held_out,
-            "log_loss": found.best.log_loss,
-            "error": found.best.error,
-        },
+        **_facts(found),
         "searched": list(space(estimator)),
-        "stopped": found.stopped,
         "seed": seed,
         "seconds": time.perf_counter() - begin,
-        "trials": [asdict(trial) for trial in found.trials],
         "model": None if model is None else str(model),
     }
     if out is not None:
@@ -106,6 +103,16 @@ def tune_command(
         show_json(facts)
     else:
         _show(facts, found, out)
+
+
+def _facts(found: Tuning) -> dict[str, Any]:
+    best = found.best
+    return {
+        "params": found.params,
+        "validation": {"rows": found.held_out, "log_loss": best.log_loss, "error": best.error},
+        "stopped": found.stopped,
+        "trials": [asdict(trial) for trial in found.trials],
+    }
 
 
 class _Bar:
