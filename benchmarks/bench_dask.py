@@ -6,12 +6,15 @@ overhead  Covertype, 100 rounds of AOSO on 2 local worker processes with one thr
           messages and transfer; the first wait, for the binning, belongs to preparing too), and
           the rest, which is the driver's: facts, and choosing splits.
 workers   the same fit on 1, 2, 4 and 8 worker processes, as far as this machine's cores carry them
-memory    by how much the largest worker process grows while that fit goes on, beside its share of
-          bins and state
+memory    by how much the largest worker process grows while one more such fit goes on, beside its
+          share of bins and state
+latency   a trip on which nothing is worked: nothing and 100 kB of answers, by messages and by tasks
 """
 
+import threading
 import time
 from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,7 +52,7 @@ def run(args: Namespace) -> None:
         costs |= {"workers": n_workers, "ratio": costs["seconds"] / base}
         rows.append(costs)
         print("  " + _line(costs), flush=True)
-    report.save(NAME, vars(args), {"local": base, "remote": rows}, quick=args.quick)
+        report.save(NAME, vars(args), {"local": base, "remote": rows}, quick=args.quick)
 
 
 def _local_seconds(estimator: Any, data: Split) -> float:
@@ -61,7 +64,7 @@ def _local_seconds(estimator: Any, data: Split) -> float:
 
 
 def _remote(estimator: Any, data: Split, n_workers: int, repeats: int) -> dict[str, Any]:
-    """The median fit on so many worker processes; the model must be the local one's."""
+    """What fits on so many worker processes cost."""
     from distributed import Client, LocalCluster
 
     with (
@@ -74,29 +77,35 @@ def _remote(estimator: Any, data: Split, n_workers: int, repeats: int) -> dict[s
         ) as cluster,
         Client(cluster) as client,
     ):
-        fits = [_fit(estimator, data, client, n_workers) for _ in range(repeats)]
-    return sorted(fits, key=lambda costs: float(costs["seconds"]))[repeats // 2]
+        X, y = _scattered(data, n_workers)
+        fits = [_fit(estimator, X, y) for _ in range(repeats)]
+        costs = sorted(fits, key=lambda costs: float(costs["seconds"]))[repeats // 2]
+        memory = _memory(client, lambda: _fit(estimator, X, y))
+        share = _state_bytes(estimator, data) / n_workers / 1e6
+        return costs | memory | {"share_megabytes": share} | _latency(client)
 
 
-def _fit(estimator: Any, data: Split, client: Any, n_workers: int) -> dict[str, Any]:
+def _scattered(data: Split, n_workers: int) -> tuple[Any, Any]:
     import dask.array as da
     from distributed import wait
-    from sklearn.base import clone
-
-    from edgewise.distributed import settings
 
     rows = -(-len(data.y_train) // n_workers)
     X = da.from_array(data.X_train, chunks=(rows, -1)).persist()
     y = da.from_array(data.y_train, chunks=rows).persist()
     wait([X, y])
-    before = client.run(_watch_memory)
+    return X, y
+
+
+def _fit(estimator: Any, X: Any, y: Any) -> dict[str, float]:
+    from sklearn.base import clone
+
+    from edgewise.distributed import settings
+
     statistics: dict[str, float] = {}
     begin = time.perf_counter()
     with settings(statistics=statistics):
         fitted = clone(estimator).fit(X, y)
     seconds = time.perf_counter() - begin
-    peak = client.run(_memory_peak)
-    grown = max(peak[worker] - before[worker] for worker in before)
     loop = float(fitted.history_["seconds"][-1])
     return {
         "seconds": seconds,
@@ -107,9 +116,6 @@ def _fit(estimator: Any, data: Split, client: Any, n_workers: int) -> dict[str, 
         "driving": seconds - statistics["seconds"],
         "trips": statistics["trips"],
         "megabytes": statistics["bytes"] / 1e6,
-        "worker_megabytes_before": max(before.values()) / 1e6,
-        "worker_megabytes_grown": grown / 1e6,
-        "share_megabytes": _state_bytes(estimator, data) / n_workers / 1e6,
     }
 
 
@@ -122,32 +128,81 @@ def _state_bytes(estimator: Any, data: Split) -> float:
     return float(bins + len(data.y_train) * (8 * K + 12 + 4 * -(-K // 8) * 8 + 12))
 
 
-def _watch_memory() -> int:
-    """On a worker: watches its memory from now on; what it has now."""
-    import threading
+class _Peak:
+    """The most memory that this process has had while it was watched, in bytes."""
 
-    import psutil
+    def __init__(self) -> None:
+        self.seen: list[int] = []
+        self.over = threading.Event()
 
-    import edgewise
+    def begin(self) -> int:
+        import psutil
 
-    process = psutil.Process()
-    over = threading.Event()
-    edgewise.peak = [process.memory_info().rss]  # type: ignore[attr-defined]
-    edgewise.over = over  # type: ignore[attr-defined]
+        process = psutil.Process()
+        self.seen = [int(process.memory_info().rss)]
+        self.over.clear()
+        threading.Thread(target=self._watch, args=(process,), daemon=True).start()
+        return self.seen[0]
 
-    def watch() -> None:
-        while not over.wait(0.01):
-            edgewise.peak.append(process.memory_info().rss)  # type: ignore[attr-defined]
+    def _watch(self, process: Any) -> None:
+        while not self.over.wait(0.01):
+            self.seen.append(int(process.memory_info().rss))
 
-    threading.Thread(target=watch, daemon=True).start()
-    return int(edgewise.peak[0])  # type: ignore[attr-defined]
+    def end(self) -> int:
+        self.over.set()
+        return max(self.seen)
 
 
-def _memory_peak() -> int:
-    import edgewise
+_PEAK = _Peak()  # of a worker process
 
-    edgewise.over.set()  # type: ignore[attr-defined]
-    return int(max(edgewise.peak))  # type: ignore[attr-defined]
+
+def _begin_watch() -> int:
+    return _PEAK.begin()
+
+
+def _end_watch() -> int:
+    return _PEAK.end()
+
+
+def _memory(client: Any, fit: Callable[[], Any]) -> dict[str, float]:
+    before = client.run(_begin_watch)
+    fit()
+    peak = client.run(_end_watch)
+    grown = max(peak[worker] - before[worker] for worker in before)
+    return {
+        "worker_megabytes_before": max(before.values()) / 1e6,
+        "worker_megabytes_grown": grown / 1e6,
+    }
+
+
+def _latency(client: Any) -> dict[str, float]:
+    """Milliseconds of a trip to all workers on which nothing is worked."""
+    from distributed import wait
+
+    from edgewise.distributed._messages import Messenger
+
+    parts = [client.submit(int, workers=[worker], pure=False) for worker in client.nthreads()]
+    wait(parts)
+    messenger = Messenger(client)
+    ways = {
+        "message": lambda n: messenger.sums(_answer, parts, (n,), max),
+        "tasks": lambda n: client.gather(client.map(_answer, parts, n=n, pure=False)),
+    }
+    return {
+        f"{way}_ms_{n}": 1e3 * float(np.median([_seconds(trip, n) for _ in range(100)]))
+        for way, trip in ways.items()
+        for n in (0, 100_000)
+    }
+
+
+def _answer(part: int, n: int) -> bytes:
+    return bytes(n)
+
+
+def _seconds(trip: Callable[[int], Any], n: int) -> float:
+    begin = time.perf_counter()
+    trip(n)
+    return time.perf_counter() - begin
 
 
 def _line(costs: dict[str, Any]) -> str:
@@ -158,5 +213,7 @@ def _line(costs: dict[str, Any]) -> str:
         f"{costs['workers']} workers: {costs['seconds']:.2f} s = {costs['ratio']:.2f} x local "
         f"({parts} s); {costs['trips']:.0f} trips, {costs['megabytes']:.1f} MB; a worker of "
         f"{costs['worker_megabytes_before']:.0f} MB grew by {costs['worker_megabytes_grown']:.0f} "
-        f"MB, its share of bins and state being {costs['share_megabytes']:.0f} MB"
+        f"MB, its share of bins and state being {costs['share_megabytes']:.0f} MB; a trip without "
+        f"work {costs['message_ms_0']:.1f} ms, with 100 kB {costs['message_ms_100000']:.1f} ms, by "
+        f"tasks {costs['tasks_ms_0']:.1f} and {costs['tasks_ms_100000']:.1f} ms"
     )

@@ -19,7 +19,7 @@ std::pair<int, int> ordered(int r, int s) { return {std::min(r, s), std::max(r, 
 struct PairTreeBlock::Workspace {
   std::vector<std::int32_t> a, b, g, h;
   std::vector<float> c;
-  std::vector<std::vector<std::int32_t>> of_class;  // residuals class by class
+  std::vector<std::int32_t> of_class;  // residuals class by class
   std::vector<Row> rows;
   std::vector<Packed> stats;
 
@@ -49,30 +49,27 @@ std::vector<std::int64_t> PairTreeBlock::begin(std::size_t n_total, double large
   return sums;
 }
 
-// Rows are taken piece by piece, so that what is gathered stays in the cache.
+// Rows are taken piece by piece, so that what is gathered stays in the nearest cache.
 void PairTreeBlock::sums_of(std::span<const Row> rows, std::int64_t* out, Workspace& w) const {
-  constexpr std::size_t kPiece = 4096;
+  constexpr std::size_t kPiece = 512;
   const auto n_classes = static_cast<std::size_t>(posterior_.n_classes());
   const ClassSums sums = residuals_.sums(rows.data(), rows.size());
   std::copy(sums.g.begin(), sums.g.end(), out);
   std::copy(sums.h.begin(), sums.h.end(), out + n_classes);
   if (!all_pairs(posterior_.n_classes())) return;
   w.make_room(kPiece);
-  w.of_class.resize(n_classes);
-  for (auto& of_class : w.of_class) of_class.resize(kPiece);
+  w.of_class.resize(n_classes * kPiece);
   for (std::size_t at = 0; at < rows.size(); at += kPiece) {
     const std::size_t n = std::min(kPiece, rows.size() - at);
-    residuals_.gather_curvature(rows.data() + at, n, w.c.data());
-    for (std::size_t k = 0; k < n_classes; ++k)
-      residuals_.gather(rows.data() + at, n, static_cast<int>(k), w.of_class[k].data());
+    residuals_.gather_all(rows.data() + at, n, w.of_class.data(), w.c.data());
     std::int64_t* pair = out + 2 * n_classes;
     for (std::size_t r = 0; r < n_classes; ++r)
       for (std::size_t s = r + 1; s < n_classes; ++s, pair += 3) {
-        const std::int32_t *a = w.of_class[r].data(), *b = w.of_class[s].data();
-        const PairSums along = derive_pair(a, b, w.c.data(), n, w.g.data(), w.h.data());
-        pair[0] += cross_sum(a, b, w.c.data(), n);
-        pair[1] += along.g;
-        pair[2] += along.h;
+        const std::int32_t *a = &w.of_class[r * n], *b = &w.of_class[s * n];
+        const PairTotals totals = pair_totals(a, b, w.c.data(), n);
+        pair[0] += totals.cross;
+        pair[1] += totals.along.g;
+        pair[2] += totals.along.h;
       }
   }
 }
@@ -104,10 +101,10 @@ PairAnswers PairTreeBlock::answer(const PairRequests& requests, double negligibl
     const std::int32_t* request = &requests.pairs[i * PairRequests::kPairWidth];
     const auto rows = rows_.of(static_cast<std::size_t>(request[0]));
     w.make_room(rows.size());
-    residuals_.gather_curvature(rows.data(), rows.size(), w.c.data());
-    residuals_.gather(rows.data(), rows.size(), request[1], w.a.data());
-    residuals_.gather(rows.data(), rows.size(), request[2], w.b.data());
-    const auto sums = pair_sums(w, rows.size());
+    residuals_.gather_pair(rows.data(), rows.size(), {request[1], request[2]}, w.a.data(),
+                           w.b.data(), w.c.data());
+    const PairTotals totals = pair_totals(w.a.data(), w.b.data(), w.c.data(), rows.size());
+    const auto sums = {totals.cross, totals.along.g, totals.along.h};
     std::copy(sums.begin(), sums.end(), &out.pairs[3 * i]);
   });
   team.each(n_histograms, [&](std::size_t i, int slot) {
@@ -119,15 +116,11 @@ PairAnswers PairTreeBlock::answer(const PairRequests& requests, double negligibl
   return out;
 }
 
-std::array<std::int64_t, 3> PairTreeBlock::pair_sums(Workspace& w, std::size_t n) const {
-  const PairSums along = derive_pair(w.a.data(), w.b.data(), w.c.data(), n, w.g.data(), w.h.data());
-  return {cross_sum(w.a.data(), w.b.data(), w.c.data(), n), along.g, along.h};
-}
-
 void PairTreeBlock::fill(const double* request, double negligible, std::vector<CountedBin>& bins,
                          Workspace& w) const {
   constexpr std::size_t kPiece = 4096;
   const auto rows = rows_.of(static_cast<std::size_t>(request[0]));
+  const Pair pair{static_cast<int>(request[1]), static_cast<int>(request[2])};
   const FixedPoint scale{request[3], request[4]};
   const Threshold counts(negligible, request[5], request[6], static_cast<std::size_t>(request[7]));
   w.make_room(kPiece);
@@ -136,9 +129,7 @@ void PairTreeBlock::fill(const double* request, double negligible, std::vector<C
   for (std::size_t at = 0; at < rows.size(); at += kPiece) {
     const std::size_t n = std::min(kPiece, rows.size() - at);
     const Row* piece = rows.data() + at;
-    residuals_.gather_curvature(piece, n, w.c.data());
-    residuals_.gather(piece, n, static_cast<int>(request[1]), w.a.data());
-    residuals_.gather(piece, n, static_cast<int>(request[2]), w.b.data());
+    residuals_.gather_pair(piece, n, pair, w.a.data(), w.b.data(), w.c.data());
     derive_pair(w.a.data(), w.b.data(), w.c.data(), n, w.g.data(), w.h.data());
     pack_rows(w.g.data(), w.h.data(), n, scale, w.stats.data());
     std::size_t kept = 0;

@@ -66,7 +66,6 @@ class PairTreeBlock {
  private:
   struct Workspace;  // one thread's
   void sums_of(std::span<const Row> rows, std::int64_t* out, Workspace& w) const;
-  std::array<std::int64_t, 3> pair_sums(Workspace& w, std::size_t n) const;
   void fill(const double* request, double negligible, std::vector<CountedBin>& bins,
             Workspace& w) const;
 

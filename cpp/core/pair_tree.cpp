@@ -217,15 +217,16 @@ class PairTreeEvaluator {
 
   // Leaves the residuals of the pair in the workspace.
   void pick_pair(Node& node, const Pieces& pieces) const {
-    pieces.each([&](std::size_t t, const Row* rows, std::size_t n) {
-      workspace_[t].make_room(n);
-      residuals_.gather_curvature(rows, n, workspace_[t].c.data());
-    });
     Pair seen;
     auto gather = [&](Pair pair) {
       pieces.each([&](std::size_t t, const Row* rows, std::size_t n) {
-        if (pair.r != seen.r) residuals_.gather(rows, n, pair.r, workspace_[t].a.data());
-        if (pair.s != seen.s) residuals_.gather(rows, n, pair.s, workspace_[t].b.data());
+        Workspace& w = workspace_[t];
+        w.make_room(n);
+        if (seen.r != pair.r) {
+          residuals_.gather_pair(rows, n, pair, w.a.data(), w.b.data(), w.c.data());
+        } else if (seen.s != pair.s) {
+          residuals_.gather(rows, n, pair.s, w.b.data());
+        }
       });
       seen = pair;
     };

@@ -22,6 +22,21 @@ EDGEWISE_CLONES void negate_to_units(const double* p, std::size_t n, double scal
   for (std::size_t k = 0; k < n; ++k) q[k] = static_cast<std::int32_t>(to_integer(-p[k] * scale));
 }
 
+inline std::int32_t size_of(std::int32_t x) { return x < 0 ? -x : x; }
+
+// p_r p_s, and the second derivative along e_r - e_s, from the residuals a of r and b of s.
+inline std::int64_t cross_of(std::int32_t a, std::int32_t b, float c) {
+  const double x = a, y = b;
+  const double ones = (x > 0.0 ? y : 0.0) + (y > 0.0 ? x : 0.0);
+  return to_integer(x * y * static_cast<double>(c) - ones);
+}
+inline std::int32_t hessian_of(std::int32_t a, std::int32_t b, float c) {
+  const std::int32_t gap = a - b;
+  const std::int32_t ones = (a > 0) | (b > 0) ? 2 * size_of(gap) : 0;
+  const float square = static_cast<float>(gap) * static_cast<float>(gap);
+  return ones - a - b - static_cast<std::int32_t>(square * c);
+}
+
 // Sums n rows of residuals q and of their Hessians |q| - q^2 c, over kVectors times eight classes
 // at a time so that the sums stay in registers.
 template <std::size_t kVectors>
@@ -122,36 +137,56 @@ void Residuals::gather(const Row* rows, std::size_t n, int k, std::int32_t* out)
   }
 }
 
-void Residuals::gather_curvature(const Row* rows, std::size_t n, float* out) const {
-  for (std::size_t i = 0; i < n; ++i) out[i] = curvature_[rows[i]];
+void Residuals::gather_pair(const Row* rows, std::size_t n, Pair pair, std::int32_t* a,
+                            std::int32_t* b, float* c) const {
+  for (std::size_t i = 0; i < n; ++i) {
+    __builtin_prefetch(q_.data() + rows[std::min(i + kAhead, n - 1)] * stride_);
+    const std::int32_t* q = q_.data() + rows[i] * stride_;
+    a[i] = q[pair.r];
+    b[i] = q[pair.s];
+    c[i] = curvature_[rows[i]];
+  }
+}
+
+void Residuals::gather_all(const Row* rows, std::size_t n, std::int32_t* out, float* c) const {
+  for (std::size_t i = 0; i < n; ++i) {
+    __builtin_prefetch(q_.data() + rows[std::min(i + kAhead, n - 1)] * stride_);
+    const std::int32_t* q = q_.data() + rows[i] * stride_;
+    for (std::size_t k = 0; k < n_classes_; ++k) out[k * n + i] = q[k];
+    c[i] = curvature_[rows[i]];
+  }
 }
 
 EDGEWISE_CLONES std::int64_t cross_sum(const std::int32_t* a, const std::int32_t* b, const float* c,
                                        std::size_t n) {
   std::int64_t sum = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double x = a[i], y = b[i];
-    const double ones = (x > 0.0 ? y : 0.0) + (y > 0.0 ? x : 0.0);
-    sum += to_integer(x * y * static_cast<double>(c[i]) - ones);
-  }
+  for (std::size_t i = 0; i < n; ++i) sum += cross_of(a[i], b[i], c[i]);
   return sum;
 }
 
 EDGEWISE_CLONES PairSums derive_pair(const std::int32_t* a, const std::int32_t* b, const float* c,
                                      std::size_t n, std::int32_t* g, std::int32_t* h) {
   for (std::size_t i = 0; i < n; ++i) {
-    const std::int32_t gap = a[i] - b[i];
-    const std::int32_t ones = (a[i] > 0) | (b[i] > 0) ? 2 * (gap < 0 ? -gap : gap) : 0;
-    const float square = static_cast<float>(gap) * static_cast<float>(gap);
-    g[i] = gap;
-    h[i] = ones - a[i] - b[i] - static_cast<std::int32_t>(square * c[i]);
+    g[i] = a[i] - b[i];
+    h[i] = hessian_of(a[i], b[i], c[i]);
   }
   PairSums sums;
   for (std::size_t i = 0; i < n; ++i) {
-    sums.g += g[i] < 0 ? -g[i] : g[i];
+    sums.g += size_of(g[i]);
     sums.h += h[i];
   }
   return sums;
+}
+
+EDGEWISE_CLONES PairTotals pair_totals(const std::int32_t* a, const std::int32_t* b, const float* c,
+                                       std::size_t n) {
+  PairTotals totals;
+  for (std::size_t i = 0; i < n; ++i) {
+    totals.cross += cross_of(a[i], b[i], c[i]);
+    totals.along.g += size_of(a[i] - b[i]);
+    totals.along.h += hessian_of(a[i], b[i], c[i]);
+  }
+  return totals;
 }
 
 }  // namespace edgewise

@@ -35,9 +35,13 @@ class Residuals {
   // G_k and H_k of the given rows: exact sums.
   ClassSums sums(const Row* rows, std::size_t n) const;
 
-  // Residuals of class k, and 1 / (scale * weight), of the given rows.
+  // Residuals of class k of the given rows.
   void gather(const Row* rows, std::size_t n, int k, std::int32_t* out) const;
-  void gather_curvature(const Row* rows, std::size_t n, float* out) const;
+
+  // Those of classes r and s, or of all (n_classes, n), and c = 1 / (scale * weight).
+  void gather_pair(const Row* rows, std::size_t n, Pair pair, std::int32_t* a, std::int32_t* b,
+                   float* c) const;
+  void gather_all(const Row* rows, std::size_t n, std::int32_t* out, float* c) const;
 
  private:
   std::size_t n_classes_ = 0, stride_ = 0;  // classes, padded to whole vectors
@@ -56,6 +60,13 @@ struct PairSums {
 // First and second derivatives along e_r - e_s in units, from the residuals a of r and b of s.
 PairSums derive_pair(const std::int32_t* a, const std::int32_t* b, const float* c, std::size_t n,
                      std::int32_t* g, std::int32_t* h);
+
+// The sums of both.
+struct PairTotals {
+  std::int64_t cross = 0;
+  PairSums along;
+};
+PairTotals pair_totals(const std::int32_t* a, const std::int32_t* b, const float* c, std::size_t n);
 
 // (p_r + p_s) - (p_r - p_s)^2 from the residuals a and b, multiplied out so that ones cancel.
 inline double pair_hessian(double a, double b) {

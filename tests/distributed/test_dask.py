@@ -85,10 +85,21 @@ def test_workers_and_partitionings_do_not_matter(cluster, client, gaps, n_worker
 
 
 def test_answers_by_tasks_are_the_same(client, gaps, monkeypatch):
-    monkeypatch.setattr("edgewise.distributed._dask.DIRECT", 0)
+    monkeypatch.setattr("edgewise.distributed._dask.SMALL", 0)
     estimator = edgewise.LogitBoostClassifier(n_estimators=1, max_leaf_nodes=4)
     remote = clone(estimator).fit(*collections(*gaps, "nine"))
     assert_same_fit(remote, clone(estimator).fit(*gaps))
+
+
+def test_fits_are_made_by_messages(client, gaps, monkeypatch):
+    trips = []
+    backend = edgewise.distributed._dask.DaskBackend
+    close = backend.close
+    monkeypatch.setattr(
+        backend, "close", lambda self: (trips.append(self.messenger.n_answered), close(self))
+    )
+    clone(ESTIMATORS["aoso_pair"]).fit(*collections(*gaps, "two"))
+    assert trips[0] > 4 * FEW["n_estimators"]
 
 
 def test_prediction_is_lazy_and_blockwise(client, gaps):

@@ -8,7 +8,6 @@ and is asked again with the model to replay. So nothing is tied to a machine, an
 lost costs the work of its blocks and nothing else.
 """
 
-import pickle
 import threading
 import time
 from dataclasses import dataclass, field, replace
@@ -35,15 +34,6 @@ class Answer:
     @property
     def n_bytes(self) -> int:
         return sum(a.nbytes for a in (*self.sums, *self.peaks))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # In one piece: a message of many small pieces costs more than a copy.
-        parts = self.sums, self.peaks, self.stale, self.seconds
-        return _unpacked, (pickle.dumps(parts, protocol=4),)
-
-
-def _unpacked(parts: bytes) -> Answer:
-    return Answer(*pickle.loads(parts))
 
 
 def add_answers(a: Answer, b: Answer) -> Answer:

@@ -4,12 +4,10 @@ Blocks are asked in one of two ways, with the same answer:
 
 - by tasks, whose results are added up as a tree: the way that works whatever happens, since Dask
   computes a block again that was lost;
-- directly, where answers are small: one message to the workers that hold the blocks (the way of
-  ``Client.run``), which add up their own. A trip then takes 2 ms instead of 15. Whenever anything
-  is not as expected (a block has moved, a worker is gone), the trip is made by tasks.
+- by messages to the workers that hold the blocks, where answers are small (``_messages``): a trip
+  then takes 2 ms instead of 15.
 """
 
-import asyncio
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -21,10 +19,11 @@ from numpy.typing import NDArray
 
 from .._ground.errors import EdgewiseError, InvalidDataError
 from ._facts import Raw
+from ._messages import Messenger
 from ._settings import WorkersLostError
 
 FAN_IN = 8  # answers added up in one task, or here
-DIRECT = 32 << 20  # bytes of all answers up to which blocks are asked directly
+SMALL = 32 << 20  # bytes of all answers up to which they come as messages
 
 try:
     import dask
@@ -148,9 +147,8 @@ class DaskBackend:
             secede()  # a task that waits for others must not hold a thread of its worker
         self._client: Client = _client()
         self._watch = _Watch(self._client, patience)
-        self._places: dict[str, list[str]] = {}  # by worker: the keys of the parts it holds
+        self.messenger = Messenger(self._client)
         self._answer_bytes = 0  # of the last answer
-        self.n_direct = 0  # trips
 
     @property
     def n_workers(self) -> int:
@@ -166,7 +164,7 @@ class DaskBackend:
         *args: Any,
         add: Callable[[Any, Any], Any],
     ) -> Any:
-        answers = self._direct(function, parts, args, add) or self._by_tasks(
+        answers = self._by_messages(function, parts, args, add) or self._by_tasks(
             function, parts, args, add
         )
         sizes = [getattr(answer, "n_bytes", 0) for answer in answers]
@@ -182,40 +180,13 @@ class DaskBackend:
             futures = self._client.map(_add_all, groups, add=add, pure=False)
         return self._gather(futures)
 
-    def _direct(
+    def _by_messages(
         self, function: Any, parts: Sequence[Any], args: tuple[Any, ...], add: Any
     ) -> list[Any]:
-        """The answers of the workers that hold the parts; none if that does not work out."""
-        if isinstance(parts[0], Delayed):
+        raw = isinstance(parts[0], Delayed)
+        if raw or self.messenger.n_workers * self._answer_bytes > SMALL:
             return []
-        if any(part.status != "finished" for part in parts):  # lost: their worker would not answer
-            self._places = {}
-            return []
-        places = self._places or self._find(parts)
-        if not places or len(places) * self._answer_bytes > DIRECT:
-            return []
-        self._places = {}  # until it has worked
-        try:
-            answers = self._client.run(
-                _answer_here, places, function, args, add, workers=list(places), on_error="ignore"
-            )
-        except (OSError, ValueError):  # a worker is gone
-            return []
-        if len(answers) < len(places) or any(answer is None for answer in answers.values()):
-            return []
-        self._places = places
-        self.n_direct += 1
-        return list(answers.values())
-
-    def _find(self, parts: Sequence[Any]) -> dict[str, list[str]]:
-        """A worker for every part; nothing if some part is nowhere."""
-        places: dict[str, list[str]] = {}
-        holders = self._client.who_has(parts)
-        for part in parts:
-            if not holders.get(part.key):
-                return {}
-            places.setdefault(holders[part.key][0], []).append(part.key)
-        return places
+        return self.messenger.sums(function, parts, args, add)
 
     def _futures(
         self, function: Callable[..., Any], parts: Sequence[Any], args: tuple[Any, ...]
@@ -242,25 +213,6 @@ class DaskBackend:
         self._watch.close()
         if self._in_task:
             rejoin()
-
-
-async def _answer_here(
-    places: dict[str, list[str]], function: Any, args: tuple[Any, ...], add: Any, dask_worker: Any
-) -> Any:
-    """On a worker: the sum over the parts it holds; None if one is not there. Its task threads do
-    the work."""
-    keys = places[dask_worker.address]
-    if not all(key in dask_worker.data for key in keys):
-        return None
-    loop, threads = asyncio.get_running_loop(), dask_worker.executors["default"]
-    work = [
-        loop.run_in_executor(threads, _Bound(function, args), dask_worker.data[key]) for key in keys
-    ]
-    begin = time.perf_counter()
-    answer = reduce(add, await asyncio.gather(*work))
-    if hasattr(answer, "seconds"):
-        answer.seconds = time.perf_counter() - begin
-    return answer
 
 
 class _Bound:
