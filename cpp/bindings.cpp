@@ -113,6 +113,12 @@ NB_MODULE(_core, m) {
       .def_ro("n_features", &BinnedData::n_features)
       .def_ro("sparse", &BinnedData::sparse)
       .def_prop_ro("n_joint", [](const BinnedData& d) { return d.joint.size(); })
+      .def_prop_ro("row_widths",
+                   [](const BinnedData& d) {
+                     std::vector<std::size_t> widths;
+                     for (const Block& block : d.blocks) widths.push_back(block.width);
+                     return widths;
+                   })
       .def_prop_ro("n_bytes", &BinnedData::bytes)
       .def_prop_ro(
           "offset", [](const BinnedData& d) { return to_numpy(d.offset); }, nb::rv_policy::move)

@@ -41,7 +41,7 @@ std::vector<Block> cut_into_blocks(const BinnedData& data, std::uint32_t most_pl
   for (int f = 0; f < data.n_features; ++f) {
     const auto end = data.offset[static_cast<std::size_t>(f) + 1];
     if (blocks.empty() || end - blocks.back().base > most_places)
-      blocks.push_back({f, f, data.offset[static_cast<std::size_t>(f)], {}, {}});
+      blocks.push_back({f, f, data.offset[static_cast<std::size_t>(f)], 0, {}, {}});
     blocks.back().last = f + 1;
   }
   return blocks;
@@ -123,14 +123,42 @@ void each_unusual(const Column& column, std::size_t n_rows, Visit visit) {
     if (column.all[i] != column.usual) visit(i, column.all[i]);
 }
 
+// Entries of every row in a block, if filling up the shorter rows costs little; else 0.
+std::size_t common_width(const std::vector<std::uint32_t>& n_entries) {
+  constexpr double kWaste = 1.1;
+  if (n_entries.empty()) return 0;
+  const std::size_t most = *std::max_element(n_entries.begin(), n_entries.end());
+  const auto total = std::accumulate(n_entries.begin(), n_entries.end(), std::uint64_t{0});
+  const auto filled = static_cast<double>(most) * static_cast<double>(n_entries.size());
+  return filled <= kWaste * static_cast<double>(total) && filled < 0x1p32 ? most : 0;
+}
+
+// Where the entries of every row begin. Rows of one width are filled with usual bins, each of
+// another column, so that no sum of them exceeds the total.
+std::vector<std::uint32_t> make_room(const BinnedData& data, Block& block,
+                                     const std::vector<std::uint32_t>& n_entries) {
+  std::vector<std::uint32_t> start(data.n_rows + 1, 0);
+  for (std::size_t i = 0; i < data.n_rows; ++i)
+    start[i + 1] =
+        start[i] + (block.width ? static_cast<std::uint32_t>(block.width) : n_entries[i]);
+  block.entries.resize(start[data.n_rows]);
+  for (std::size_t i = 0; i < data.n_rows && block.width > 0; ++i)
+    for (std::size_t e = n_entries[i]; e < block.width; ++e) {
+      const std::size_t f = static_cast<std::size_t>(block.first) + e;
+      block.entries[start[i] + e] =
+          static_cast<std::uint16_t>(data.offset[f] - block.base + data.usual[f]);
+    }
+  return start;
+}
+
 // Lists the unusual entries of every row, block by block.
 void list_entries(const BinnedData& data, Block& block) {
-  block.start.assign(data.n_rows + 1, 0);
+  std::vector<std::uint32_t> n_entries(data.n_rows);
   for (int f = block.first; f < block.last; ++f)
-    each_unusual(data.column(f), data.n_rows, [&](std::size_t i, Code) { ++block.start[i + 1]; });
-  for (std::size_t i = 0; i < data.n_rows; ++i) block.start[i + 1] += block.start[i];
-  block.entries.resize(block.start[data.n_rows]);
-  std::vector<std::uint32_t> next(block.start.begin(), block.start.end() - 1);
+    each_unusual(data.column(f), data.n_rows, [&](std::size_t i, Code) { ++n_entries[i]; });
+  block.width = data.n_features < kWide ? common_width(n_entries) : 0;
+  auto next = make_room(data, block, n_entries);
+  if (block.width == 0) block.start = next;
   for (int f = block.first; f < block.last; ++f)
     each_unusual(data.column(f), data.n_rows, [&](std::size_t i, Code code) {
       const auto place = data.offset[static_cast<std::size_t>(f)] - block.base + code;

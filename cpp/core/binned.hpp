@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "binning.hpp"
@@ -29,12 +30,20 @@
 
 namespace edgewise {
 
-// Features [first, last) whose histogram fits the cache, with their sparse rows.
+// Features [first, last) whose histogram fits the cache, with their sparse rows. Where these are
+// about equally long, all are made so (`width`): the shorter ones list places of usual bins that
+// are not theirs, which does no harm, since sums of usual bins come from the total.
 struct Block {
   int first, last;
   std::uint32_t base;                  // = offset[first]; entries are relative to it
-  std::vector<std::uint32_t> start;    // sparse: (n_rows + 1)
+  std::size_t width = 0;               // sparse: entries of every row; 0: see start
+  std::vector<std::uint32_t> start;    // sparse, no width: (n_rows + 1)
   std::vector<std::uint16_t> entries;  // sparse
+
+  std::span<const std::uint16_t> of(Row row) const {
+    if (width > 0) return {entries.data() + row * width, width};
+    return {entries.data() + start[row], start[row + 1] - start[row]};
+  }
 };
 
 // The bins of one column: of all rows, or of those listed, ascending, and the usual one for others.

@@ -141,6 +141,42 @@ void add_joint(const BinnedData& data, const Row* rows, const Packed* stats, std
   }
 }
 
+// Sparse layout, rows of any length.
+template <class Bin>
+void add_listed_rows(const Block& block, const Row* rows, const Packed* stats, std::size_t n,
+                     Bin* __restrict places) {
+  const std::uint32_t* start = block.start.data();
+  const std::uint16_t* entries = block.entries.data();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + 2 * kAhead < n) __builtin_prefetch(start + rows[i + 2 * kAhead]);
+    if (i + kAhead < n) __builtin_prefetch(entries + start[rows[i + kAhead]]);
+    const Bin v = Bin::row(stats[i]);
+    const std::uint16_t* end = entries + start[rows[i] + 1];
+    for (const std::uint16_t* e = entries + start[rows[i]]; e < end; ++e) places[*e] += v;
+  }
+}
+
+// Sparse layout, rows of one length.
+template <class Bin>
+void add_equal_rows(const Block& block, const Row* rows, const Packed* stats, std::size_t n,
+                    Bin* __restrict places) {
+  const std::size_t width = block.width;
+  const std::uint16_t* entries = block.entries.data();
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i + kAhead < n) __builtin_prefetch(entries + rows[i + kAhead] * width);
+    const Bin v = Bin::row(stats[i]);
+    const std::uint16_t* e = entries + rows[i] * width;
+    std::size_t j = 0;
+    for (; j + 4 <= width; j += 4) {
+      places[e[j]] += v;
+      places[e[j + 1]] += v;
+      places[e[j + 2]] += v;
+      places[e[j + 3]] += v;
+    }
+    for (; j < width; ++j) places[e[j]] += v;
+  }
+}
+
 // One column; of_row (n_rows) holds nothing where a row is not asked for.
 template <class Bin>
 void add_column(const Column& column, const std::vector<Bin>& of_row, Bin* __restrict places) {
@@ -176,16 +212,10 @@ void add_to_histogram(const BinnedData& data, const Row* rows, const Packed* sta
   if (data.pays_by_columns(n)) return add_by_columns(data, rows, stats, n, histogram, team);
   for (const Block& block : data.blocks) {
     Bin* places = histogram + block.base;
-    if (data.sparse) {
-      const std::uint32_t* start = block.start.data();
-      const std::uint16_t* entries = block.entries.data();
-      for (std::size_t i = 0; i < n; ++i) {
-        if (i + 2 * kAhead < n) __builtin_prefetch(start + rows[i + 2 * kAhead]);
-        if (i + kAhead < n) __builtin_prefetch(entries + start[rows[i + kAhead]]);
-        const Bin v = Bin::row(stats[i]);
-        const std::uint16_t* end = entries + start[rows[i] + 1];
-        for (const std::uint16_t* e = entries + start[rows[i]]; e < end; ++e) places[*e] += v;
-      }
+    if (data.sparse && block.width > 0) {
+      add_equal_rows(block, rows, stats, n, places);
+    } else if (data.sparse) {
+      add_listed_rows(block, rows, stats, n, places);
     } else {
       add_dense_block(data, block, rows, stats, n, places);
     }
@@ -254,8 +284,7 @@ inline void drop_hopeless(const BinnedData& data, const Row* rows, std::size_t n
   for (const Block& block : data.blocks) {
     const std::uint32_t* column = data.column_at.data() + block.base;
     for (std::size_t i = 0; i < n; ++i)
-      for (auto e = block.start[rows[i]]; e < block.start[rows[i] + 1]; ++e)
-        ++count[column[block.entries[e]]];
+      for (const std::uint16_t place : block.of(rows[i])) ++count[column[place]];
   }
   std::erase_if(features, [&](int f) {
     return count[static_cast<std::size_t>(f)] < static_cast<std::uint32_t>(min_samples);

@@ -133,11 +133,9 @@ class LaneEvaluator {
     const Block& block = data_.blocks[b];
     Lane* histogram = node.state.histogram.data();
     Lane* base = histogram + block.base * lanes_;
-    for (std::size_t i = node.begin; i < node.end; ++i) {
-      const std::uint16_t* end = block.entries.data() + block.start[rows[i] + 1];
-      for (const std::uint16_t* e = block.entries.data() + block.start[rows[i]]; e < end; ++e)
-        criterion_.add(rows[i], base + *e * lanes_);
-    }
+    for (std::size_t i = node.begin; i < node.end; ++i)
+      for (const std::uint16_t place : block.of(rows[i]))
+        criterion_.add(rows[i], base + place * lanes_);
     const auto& active = node.state.active;
     const auto last = std::lower_bound(active.begin(), active.end(), block.last);
     for (auto at = std::lower_bound(active.begin(), last, block.first); at != last; ++at) {

@@ -255,8 +255,8 @@ class TwoChannelEvaluator {
     for (const Block& block : data_.blocks) {
       for (std::size_t i = small.begin; i < small.end; ++i) {
         const Bin v = Bin::row(s_.stats[rows[i]]);
-        for (auto e = block.start[rows[i]]; e < block.start[rows[i] + 1]; ++e) {
-          const std::uint32_t place = block.base + block.entries[e];
+        for (const std::uint16_t entry : block.of(rows[i])) {
+          const std::uint32_t place = block.base + entry;
           histogram[place] -= v;
           histogram[usual(data_.column_at[place])] += v;
         }

@@ -31,6 +31,9 @@ class BinnedData:
     def n_joint(self) -> int: ...
 
     @property
+    def row_widths(self) -> list[int]: ...
+
+    @property
     def n_bytes(self) -> int: ...
 
     @property

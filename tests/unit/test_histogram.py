@@ -134,6 +134,31 @@ def test_joint_columns_give_the_same_sums(levels, n_joint, missing):
         assert naive[:, 2].sum() == n * len(levels)
 
 
+def one_hot(rng, n, sizes, missing_rows=0.0):
+    """Groups of columns of which each row has a one in one; in none for a share of the rows."""
+    groups = [np.eye(k)[rng.integers(k, size=n)] for k in sizes]
+    X = np.hstack([*groups, rng.normal(size=(n, 3))])
+    X[rng.random(n) < missing_rows, 0 : sizes[0]] = 0.0
+    return X
+
+
+@pytest.mark.parametrize(
+    ("missing_rows", "width"), [(0.0, 5), (0.1, 5), (0.9, 0)], ids=["equal", "filled up", "uneven"]
+)
+def test_rows_of_one_length_give_the_same_sums(missing_rows, width):
+    rng = np.random.default_rng(4)
+    X = one_hot(rng, 4000, [12, 30], missing_rows)
+    data = _core.BinnedData(X, None, 255, 1)
+    assert data.sparse
+    assert data.row_widths == [width]
+    for n in (1, 2, 1000, 4000):
+        rows = rng.permutation(4000)[:n]
+        g, h = random_stats(rng, n)
+        fast, naive = (histogram(data, rows, packed(g, h), naive=naive) for naive in (False, True))
+        np.testing.assert_array_equal(fast, naive)
+        assert naive[:, 2].sum() == n * X.shape[1]
+
+
 @pytest.mark.parametrize("usual", [0.0, 0.9])
 def test_sums_of_every_feature_are_those_of_the_node(usual):
     rng = np.random.default_rng(1)
