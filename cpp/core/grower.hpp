@@ -164,6 +164,9 @@ class Grower {
         work(*node, team_, 0);
       }
     }
+    // The largest first, so that nobody waits long for the last.
+    std::stable_sort(small.begin(), small.end(),
+                     [](const Node* a, const Node* b) { return a->n_rows() > b->n_rows(); });
     team_.each(small.size(),
                [&](std::size_t k, int slot) { work(*small[k], team_.alone(slot), slot); });
   }
