@@ -38,13 +38,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> None:
     """All contenders on each data set."""
-    lines: list[dict[str, Any]] = []
-    for name in args.data_sets or SETS:
-        lines += _lines(name, args)
-        report.save(NAME, vars(args), lines, quick=args.quick)
-    columns = list(lines[0])
     title = f"seconds to explain {args.rows} rows (wanted on the same forest: at most {TARGET})"
-    report.print_table(title, columns, [[line[key] for key in columns] for line in lines])
+    report.print_lines(NAME, title, args, args.data_sets or SETS, _lines)
 
 
 def _lines(name: str, args: Namespace) -> list[dict[str, Any]]:

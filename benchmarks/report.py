@@ -3,7 +3,8 @@
 import json
 import os
 import platform
-from collections.abc import Sequence
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -109,6 +110,22 @@ def print_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]
         _rich_table(title, columns, cells, numeric)
     except ImportError:
         print(_plain_table(title, columns, cells, numeric))
+
+
+def print_lines(
+    name: str,
+    title: str,
+    args: Namespace,
+    data_sets: Sequence[str],
+    lines_of: Callable[[str, Namespace], list[dict[str, Any]]],
+) -> None:
+    """Measures data set after data set, saving what there is, and prints all lines as a table."""
+    lines: list[dict[str, Any]] = []
+    for data_set in data_sets:
+        lines += lines_of(data_set, args)
+        save(name, vars(args), lines, quick=args.quick)
+    columns = list(lines[0])
+    print_table(title, columns, [[line[key] for key in columns] for line in lines])
 
 
 def verdict(value: float | None, target: float | None) -> str:
