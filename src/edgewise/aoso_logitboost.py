@@ -140,5 +140,7 @@ class AOSOLogitBoostClassifier(BaseBooster):
 
 
 def auto_leaves(n_rows: int, n_classes: int) -> int:
-    """Leaves that a tree moving one pair of classes per leaf needs to serve all classes."""
-    return max(8, min(3 * n_classes, n_rows // 50, 256))
+    """Leaves that a tree moving one pair of classes per leaf needs to serve all classes; with many
+    rows, as many as have a thousand rows each. No leaf should be left with less than fifty."""
+    wanted = max(3 * n_classes, n_rows // 1000)
+    return max(8, min(wanted, n_rows // 50, 256))

@@ -289,7 +289,8 @@ def test_max_bins_limits_the_thresholds(make):
 
 def test_auto_leaves_grow_with_classes_and_rows():
     assert auto_leaves(50, 3) == 8
-    assert auto_leaves(10**6, 26) > auto_leaves(10**6, 10) > 8
+    assert auto_leaves(20_000, 26) > auto_leaves(20_000, 10) > 8
+    assert auto_leaves(200_000, 10) > auto_leaves(20_000, 10)
     assert auto_leaves(500, 26) < auto_leaves(10**6, 26)
     assert auto_leaves(10**9, 10**4) == 256
 
