@@ -50,6 +50,7 @@ ADDRESS = Sanitizer(
         "unit/test_constraints.py",
         "unit/test_groups.py",
         "unit/test_histogram.py",
+        "unit/test_equal_rows.py",
         "unit/test_layouts.py",
         "unit/test_losses.py",
         "unit/test_martiboost.py",
