@@ -109,6 +109,15 @@ def test_a_cycle_found_is_a_cycle(walk):
         assert np.sum(abs(cycle.eigenvalues) > 1 - 1e-6) == cycle.manifold_dimension
 
 
+def test_edges_that_tend_to_0_are_no_cycle():
+    """The first two columns contradict each other: edges of 1e-13 were taken for a cycle."""
+    M = np.array([[-1, 1, 1], [1, -1, 1], [-1, 1, 1], [1, -1, -1]])
+    d0 = np.array([0.0, 0.186, 0.074, 0.74])
+    cycle = dynamics.find_cycle(M, d0 / d0.sum(), max_steps=20_000)
+    assert not cycle
+    assert "edges tend to 0" in cycle.reason
+
+
 @some
 @given(walk=walks(), seed=SEEDS)
 def test_order_of_the_examples_does_not_matter(walk, seed):

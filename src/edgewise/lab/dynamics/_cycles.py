@@ -161,7 +161,9 @@ def find_cycle(
             perfect = walker.stop == _core.Stop.perfect
             return _no_cycle(walker, walker.stopped, "no error" if perfect else "no edge")
         for candidate in _candidates(start, choices, walker):
-            if isinstance(candidate, Cycle) and _is_taken(candidate, ties, tie_tolerance):
+            if not isinstance(candidate, Cycle) or candidate.edges.max() < SAME:
+                continue  # edges of 0 are where walks without margin tend to, not a cycle
+            if _is_taken(candidate, ties, tie_tolerance):
                 return candidate
     if max_margin(signs[:, walker.columns]).value < SAME:
         reason = "the edges tend to 0, since the maximum margin is not positive"
