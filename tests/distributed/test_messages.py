@@ -2,11 +2,10 @@
 
 import operator
 
+import distributed
 import pytest
 
-distributed = pytest.importorskip("distributed", reason="needs edgewise[dask]")
-
-from edgewise.distributed import _messages  # noqa: E402
+from edgewise.distributed import _messages
 
 pytestmark = pytest.mark.filterwarnings("default")  # what Dask and its event loops warn of
 

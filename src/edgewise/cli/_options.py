@@ -12,6 +12,12 @@ from .._tools.catalogue import ALGORITHMS
 
 READING = "How the table is read"
 
+
+def option(words: str, *names: str, **more: Any) -> Any:
+    """An option that says in words what holds without it."""
+    return typer.Option(*names, help=words, show_default=False, **more)
+
+
 Data = Annotated[
     str,
     typer.Argument(
@@ -21,52 +27,40 @@ Data = Annotated[
 ]
 Target = Annotated[
     str | None,
-    typer.Option(
-        help="Column of the labels: its name, or its position from 0, negative from the end. "
-        "By default one named target, class, label or y, else the last.",
-        show_default=False,
+    option(
+        "Column of the labels: its name, or its position from 0, negative from the end. "
+        "By default one named target, class, label or y, else the last."
     ),
 ]
 Format = Annotated[
     str | None,
-    typer.Option(
-        help="csv, parquet, arff or svmlight, if the name of the file does not say.",
+    option(
+        "csv, parquet, arff or svmlight, if the name of the file does not say.",
         rich_help_panel=READING,
-        show_default=False,
     ),
 ]
 Header = Annotated[
     bool | None,
-    typer.Option(
+    option(
+        "Whether the first line of a CSV file has the names. By default it is looked at.",
         "--header/--no-header",
-        help="Whether the first line of a CSV file has the names. By default it is looked at.",
         rich_help_panel=READING,
-        show_default=False,
     ),
 ]
 Category = Annotated[
     list[str] | None,
-    typer.Option(
-        help="A column that is a category though it holds numbers. May be repeated.",
+    option(
+        "A column that is a category though it holds numbers. May be repeated.",
         rich_help_panel=READING,
-        show_default=False,
     ),
 ]
 Drop = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A column to leave out. May be repeated.",
-        rich_help_panel=READING,
-        show_default=False,
-    ),
+    list[str] | None, option("A column to leave out. May be repeated.", rich_help_panel=READING)
 ]
 Method = Annotated[str, typer.Option(help=f"One of {', '.join(ALGORITHMS)}.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Seed = Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")]
-Jobs = Annotated[
-    int | None,
-    typer.Option(min=1, help="Threads. By default all cores.", show_default=False),
-]
+Jobs = Annotated[int | None, option("Threads. By default all cores.", min=1)]
 ModelFile = Annotated[
     Path, typer.Argument(help="A model file that fit or tune has written.", show_default=False)
 ]

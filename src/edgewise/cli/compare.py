@@ -11,7 +11,6 @@ import typer
 from .. import tables
 from .._ground.atomic import write_text
 from ..comparison import Comparison, PairedTest, Result, Row, compare
-from ..tables import Table
 from . import _options as o
 from ._data import Reading, described
 from ._failures import guarded
@@ -35,49 +34,30 @@ Data = Annotated[
     ),
 ]
 Methods = Annotated[
-    str | None,
-    typer.Option(
-        help="Names with commas between. By default all that suit the data.", show_default=False
-    ),
+    str | None, o.option("Names with commas between. By default all that suit the data.")
 ]
 Peers = Annotated[
     bool | None,
-    typer.Option(
-        "--peers/--no-peers",
-        help="With the algorithms of LightGBM, XGBoost, CatBoost and scikit-learn, where "
+    o.option(
+        "With the algorithms of LightGBM, XGBoost, CatBoost and scikit-learn, where "
         "installed. By default if no methods are named.",
-        show_default=False,
+        "--peers/--no-peers",
     ),
 ]
-Test = Annotated[
-    str | None,
-    typer.Option(help="Rows to test on, instead of cross-validation.", show_default=False),
-]
+Test = Annotated[str | None, o.option("Rows to test on, instead of cross-validation.")]
 Folds = Annotated[int, typer.Option(min=2, help="Of the cross-validation.")]
 Repeats = Annotated[
-    int | None,
-    typer.Option(
-        min=1,
-        help="How often it is repeated. By default 3 times; once without DATA.",
-        show_default=False,
-    ),
+    int | None, o.option("How often it is repeated. By default 3 times; once without DATA.", min=1)
 ]
-Rounds = Annotated[
-    int | None,
-    typer.Option(min=1, help="Of every method. By default each has its own.", show_default=False),
-]
+Rounds = Annotated[int | None, o.option("Of every method. By default each has its own.", min=1)]
 Param = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="A parameter, such as aoso.learning_rate=0.05. May be repeated.", show_default=False
-    ),
+    list[str] | None, o.option("A parameter, such as aoso.learning_rate=0.05. May be repeated.")
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        help="Folder of the results and the report; a run that was killed goes on there. "
-        f"By default {RUNS}/NAME.",
-        show_default=False,
+    o.option(
+        "Folder of the results and the report; a run that was killed goes on there. "
+        f"By default {RUNS}/NAME."
     ),
 ]
 
@@ -140,7 +120,11 @@ def compare_command(
 
 
 def _saved(
-    comparison: Comparison, again: str, folder: Path, table: Table, tested: tuple[Any, Any] | None
+    comparison: Comparison,
+    again: str,
+    folder: Path,
+    table: tables.Table,
+    tested: tuple[Any, Any] | None,
 ) -> dict[str, Any]:
     """Writes the results and, where its packages are there, the report; what the first holds."""
     report = folder / "report.html" if can_report() else None

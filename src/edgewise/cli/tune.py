@@ -22,27 +22,16 @@ EPILOG = (
 )
 
 
-Budget = Annotated[
-    float, typer.Option(min=0.1, help="Seconds, the last fit included.", show_default=False)
-]
-Trials = Annotated[int | None, typer.Option(min=1, help="How many at most.", show_default=False)]
+Budget = Annotated[float, o.option("Seconds, the last fit included.", min=0.1)]
+Trials = Annotated[int | None, o.option("How many at most.", min=1)]
 Param = Annotated[
     list[str] | None,
-    typer.Option(
-        help="A parameter that is not searched, such as max_bins=63. May be repeated.",
-        show_default=False,
-    ),
+    o.option("A parameter that is not searched, such as max_bins=63. May be repeated."),
 ]
 Out = Annotated[
-    Path | None,
-    typer.Option(
-        help="A JSON file for the best parameters, which fit --params takes.", show_default=False
-    ),
+    Path | None, o.option("A JSON file for the best parameters, which fit --params takes.")
 ]
-BestModel = Annotated[
-    Path | None,
-    typer.Option(help="Fit the best to all rows and write it here.", show_default=False),
-]
+BestModel = Annotated[Path | None, o.option("Fit the best to all rows and write it here.")]
 
 
 @guarded
