@@ -34,6 +34,46 @@ std::shared_ptr<const RowSample> sample_of(const In<std::uint8_t>& drawn) {
   return std::make_shared<const RowSample>(std::move(sample));
 }
 
+// A tree as it travels between processes: all but where the rows of one of them ended.
+nb::tuple state_of(const Tree& t) {
+  nb::list sets;
+  for (const CategorySet& set : t.sets) {
+    std::vector<int> bins;
+    set.bins.each([&](int bin) { bins.push_back(bin); });
+    sets.append(nb::make_tuple(bins, set.values));
+  }
+  return nb::make_tuple(to_numpy(t.feature), to_numpy(t.left), to_numpy(t.threshold),
+                        to_numpy(t.bin), to_numpy(t.missing_left), to_numpy(t.gain),
+                        to_numpy(t.cover), sets, t.width, to_numpy(t.classes), to_numpy(t.values),
+                        to_numpy(t.sums));
+}
+
+template <class T>
+std::vector<T> column(const nb::tuple& state, std::size_t i) {
+  return copy(nb::cast<In<T>>(state[i]));
+}
+
+Tree tree_from(const nb::tuple& state) {
+  Tree t;
+  t.feature = column<std::int32_t>(state, 0);
+  t.left = column<std::int32_t>(state, 1);
+  t.threshold = column<double>(state, 2);
+  t.bin = column<Code>(state, 3);
+  t.missing_left = column<std::uint8_t>(state, 4);
+  t.gain = column<double>(state, 5);
+  t.cover = column<double>(state, 6);
+  for (const auto& set : nb::cast<nb::list>(state[7])) {
+    const auto [bins, values] = nb::cast<std::pair<std::vector<int>, std::vector<double>>>(set);
+    t.sets.push_back({{}, values});
+    for (const int bin : bins) t.sets.back().bins.insert(bin);
+  }
+  t.width = nb::cast<std::int32_t>(state[8]);
+  t.classes = column<std::int32_t>(state, 9);
+  t.values = column<double>(state, 10);
+  t.sums = column<double>(state, 11);
+  return t;
+}
+
 // Histogram of given rows as interleaved (gradient, Hessian, count) sums, by either kernel.
 std::vector<std::int64_t> histogram_of(const BinnedData& data, const In<std::uint32_t>& rows,
                                        const In<std::int64_t>& stats, bool naive) {
@@ -154,8 +194,10 @@ NB_MODULE(_core, m) {
       .def_prop_ro(
           "sums", [](const Tree& t) { return to_numpy(t.sums); }, nb::rv_policy::move)
       .def_prop_ro(
-          "leaf_of_row", [](const Tree& t) { return to_numpy(t.leaf_of_row); },
-          nb::rv_policy::move);
+          "leaf_of_row", [](const Tree& t) { return to_numpy(t.leaf_of_row); }, nb::rv_policy::move)
+      .def("__getstate__", &state_of)
+      .def("__setstate__",
+           [](Tree& t, const nb::tuple& state) { new (&t) Tree(tree_from(state)); });
 
   nb::class_<Posterior>(m, "Posterior")
       .def(

@@ -293,18 +293,18 @@ void bind_pair_tree(nb::module_& m) {
       .def(
           "answer",
           [](PairTreeBlock& b, const In<std::int64_t>& expansions, const In<std::int32_t>& pairs,
-             const In<double>& histograms, double negligible, int n_threads) {
+             const In<double>& histograms, double negligible, bool counted, int n_threads) {
             auto answers = [&] {
               nb::gil_scoped_release nogil;
               return b.answer({Expansion::from(view(expansions)), copy(pairs), copy(histograms)},
-                              negligible, team_of(n_threads));
+                              negligible, counted, team_of(n_threads));
             }();
             return nb::make_tuple(to_numpy(std::move(answers.nodes)),
                                   to_numpy(std::move(answers.pairs)),
                                   to_numpy(std::move(answers.histograms.sums)),
                                   to_numpy(std::move(answers.histograms.counts)));
           },
-          "expansions"_a, "pairs"_a, "histograms"_a, "negligible"_a, "n_threads"_a)
+          "expansions"_a, "pairs"_a, "histograms"_a, "negligible"_a, "counted"_a, "n_threads"_a)
       .def(
           "leaf_sums",
           [](const PairTreeBlock& b, Tree& tree, const In<std::int32_t>& pairs, std::size_t n_total,

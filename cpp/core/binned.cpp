@@ -18,7 +18,7 @@ constexpr double kSparseBelow = 0.4;  // share of unusual entries below which sp
 // Places of the features in a histogram. Where it wastes little, all get as many: the kernel then
 // steps from feature to feature without looking places up.
 void lay_out(BinnedData& data) {
-  constexpr double kWaste = 1.25;
+  constexpr double kWaste = 1.2;
   std::uint32_t most = 0;
   std::uint64_t total = 0;
   std::vector<std::uint32_t> places;
@@ -125,7 +125,7 @@ void each_unusual(const Column& column, std::size_t n_rows, Visit visit) {
 
 // Entries of every row in a block, if filling up the shorter rows costs little; else 0.
 std::size_t common_width(const std::vector<std::uint32_t>& n_entries) {
-  constexpr double kWaste = 1.1;
+  constexpr double kWaste = 1.2;
   if (n_entries.empty()) return 0;
   const std::size_t most = *std::max_element(n_entries.begin(), n_entries.end());
   const auto total = std::accumulate(n_entries.begin(), n_entries.end(), std::uint64_t{0});
@@ -135,8 +135,8 @@ std::size_t common_width(const std::vector<std::uint32_t>& n_entries) {
 
 // Where the entries of every row begin. Rows of one width are filled with usual bins, each of
 // another column, so that no sum of them exceeds the total.
-std::vector<std::uint32_t> make_room(const BinnedData& data, Block& block,
-                                     const std::vector<std::uint32_t>& n_entries) {
+std::vector<std::uint32_t> start_of_rows(const BinnedData& data, Block& block,
+                                         const std::vector<std::uint32_t>& n_entries) {
   std::vector<std::uint32_t> start(data.n_rows + 1, 0);
   for (std::size_t i = 0; i < data.n_rows; ++i)
     start[i + 1] =
@@ -157,7 +157,7 @@ void list_entries(const BinnedData& data, Block& block) {
   for (int f = block.first; f < block.last; ++f)
     each_unusual(data.column(f), data.n_rows, [&](std::size_t i, Code) { ++n_entries[i]; });
   block.width = data.n_features < kWide ? common_width(n_entries) : 0;
-  auto next = make_room(data, block, n_entries);
+  auto next = start_of_rows(data, block, n_entries);
   if (block.width == 0) block.start = next;
   for (int f = block.first; f < block.last; ++f)
     each_unusual(data.column(f), data.n_rows, [&](std::size_t i, Code code) {

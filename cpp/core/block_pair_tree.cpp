@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "split.hpp"
@@ -43,10 +44,10 @@ std::vector<std::int64_t> PairTreeBlock::begin(std::size_t n_total, double large
   std::vector<Row> rows(data_.n_rows);
   std::iota(rows.begin(), rows.end(), Row{0});
   rows_.plant(std::move(rows));
-  std::vector<std::int64_t> sums(node_sums(posterior_.n_classes()));
+  sums_.assign(node_sums(posterior_.n_classes()), 0);
   Workspace w;
-  sums_of(rows_.of(0), sums.data(), w);
-  return sums;
+  sums_of(rows_.of(0), sums_.data(), w);
+  return sums_;
 }
 
 // Rows are taken piece by piece, so that what is gathered stays in the nearest cache.
@@ -74,27 +75,38 @@ void PairTreeBlock::sums_of(std::span<const Row> rows, std::int64_t* out, Worksp
   }
 }
 
-PairAnswers PairTreeBlock::answer(const PairRequests& requests, double negligible,
+// Parts a node. One side's sums are made, of the smaller one here; the other's are the difference.
+void PairTreeBlock::part(const Expansion& expansion, std::size_t left, std::int64_t* out,
+                         Workspace& w, const Team& team) {
+  const Partition part = rows_.part(data_, expansion, left, team);
+  const std::size_t n_left = rows_.of(left).size(), n_right = rows_.of(left + 1).size();
+  const std::size_t small = n_left <= n_right ? left : left + 1;
+  const std::size_t large = n_left <= n_right ? left + 1 : left;
+  const std::int64_t* whole = sums(static_cast<std::size_t>(expansion.node));
+  sums_of(rows_.of(small), sums(small), w);
+  const std::size_t width = node_sums(posterior_.n_classes());
+  std::transform(whole, whole + width, sums(small), sums(large), std::minus{});
+  out[0] = static_cast<std::int64_t>(n_left);
+  out[1] = static_cast<std::int64_t>(n_right);
+  out[2] = part.saw_missing;
+  std::copy_n(sums(left), width, out + 3);
+}
+
+PairAnswers PairTreeBlock::answer(const PairRequests& requests, double negligible, bool counted,
                                   const Team& team) {
   const std::size_t width = 3 + node_sums(posterior_.n_classes());
   const std::size_t n_pairs = requests.pairs.size() / PairRequests::kPairWidth;
   const std::size_t n_histograms = requests.histograms.size() / PairRequests::kHistogramWidth;
   PairAnswers out{std::vector<std::int64_t>(requests.expansions.size() * width),
                   std::vector<std::int64_t>(3 * n_pairs),
-                  Histograms(n_histograms, data_.n_places())};
+                  Histograms(n_histograms, data_.n_places(), counted)};
   std::vector<Workspace> workspace(static_cast<std::size_t>(team.size()));
   const std::size_t first = rows_.n_nodes();
   rows_.make_room(requests.expansions.size());
+  sums_.resize(rows_.n_nodes() * node_sums(posterior_.n_classes()));
   team.each(requests.expansions.size(), [&](std::size_t i, int slot) {
-    const Expansion& e = requests.expansions[i];
-    const std::size_t left = first + 2 * i;
-    std::int64_t* to = &out.nodes[i * width];
-    const Partition part = rows_.part(data_, e, left, team.alone(slot));
-    to[0] = static_cast<std::int64_t>(part.n_left);
-    to[1] = static_cast<std::int64_t>(rows_.of(left + 1).size());
-    to[2] = part.saw_missing;
-    sums_of(rows_.of(left + (e.build == Build::right)), to + 3,
-            workspace[static_cast<std::size_t>(slot)]);
+    part(requests.expansions[i], first + 2 * i, &out.nodes[i * width],
+         workspace[static_cast<std::size_t>(slot)], team.alone(slot));
   });
   team.each(n_pairs, [&](std::size_t i, int slot) {
     Workspace& w = workspace[static_cast<std::size_t>(slot)];
@@ -108,16 +120,20 @@ PairAnswers PairTreeBlock::answer(const PairRequests& requests, double negligibl
     std::copy(sums.begin(), sums.end(), &out.pairs[3 * i]);
   });
   team.each(n_histograms, [&](std::size_t i, int slot) {
-    std::vector<CountedBin> bins(data_.n_places());
-    fill(&requests.histograms[i * PairRequests::kHistogramWidth], negligible, bins,
-         workspace[static_cast<std::size_t>(slot)]);
-    out.histograms.put(i, bins);
+    const double* request = &requests.histograms[i * PairRequests::kHistogramWidth];
+    Workspace& w = workspace[static_cast<std::size_t>(slot)];
+    if (counted) {
+      out.histograms.put(i, histogram<CountedBin>(request, negligible, w));
+    } else {
+      out.histograms.put(i, histogram<PlainBin>(request, negligible, w));
+    }
   });
   return out;
 }
 
-void PairTreeBlock::fill(const double* request, double negligible, std::vector<CountedBin>& bins,
-                         Workspace& w) const {
+template <class Bin>
+std::vector<Bin> PairTreeBlock::histogram(const double* request, double negligible,
+                                          Workspace& w) const {
   constexpr std::size_t kPiece = 4096;
   const auto rows = rows_.of(static_cast<std::size_t>(request[0]));
   const Pair pair{static_cast<int>(request[1]), static_cast<int>(request[2])};
@@ -125,7 +141,8 @@ void PairTreeBlock::fill(const double* request, double negligible, std::vector<C
   const Threshold counts(negligible, request[5], request[6], static_cast<std::size_t>(request[7]));
   w.make_room(kPiece);
   w.rows.resize(kPiece), w.stats.resize(kPiece);
-  CountedBin total{};
+  std::vector<Bin> bins(data_.n_places());
+  Bin total{};
   for (std::size_t at = 0; at < rows.size(); at += kPiece) {
     const std::size_t n = std::min(kPiece, rows.size() - at);
     const Row* piece = rows.data() + at;
@@ -139,10 +156,11 @@ void PairTreeBlock::fill(const double* request, double negligible, std::vector<C
       w.stats[kept] = packed;
       kept += counts(packed);
     }
-    for (std::size_t i = 0; i < kept; ++i) total += CountedBin::row(w.stats[i]);
+    for (std::size_t i = 0; i < kept; ++i) total += Bin::row(w.stats[i]);
     add_to_histogram(data_, w.rows.data(), w.stats.data(), kept, bins.data());
   }
   complete_histogram(data_, all_columns(data_), total, bins.data());
+  return bins;
 }
 
 std::vector<std::int64_t> PairTreeBlock::leaf_sums(Tree& tree, std::span<const std::int32_t> pairs,
@@ -239,7 +257,6 @@ PairRequests PairTreeDriver::next() {
     Expansion e;
     e.node = node->id;
     e.split = node->split;
-    e.build = node->state.left_smaller ? Build::left : Build::right;
     requests.expansions.push_back(e);
     parted_.push_back({node, n_ids_});
     n_ids_ += 2;
@@ -310,27 +327,27 @@ void PairTreeDriver::take(std::span<const std::int64_t> nodes, std::span<const s
   }
   const std::size_t size = data_.n_places();
   team.each(searched_.size(), [&](std::size_t i, int) {
-    const auto& [node, parent, scale] = searched_[i];
-    const auto bins = bins_of(sums.subspan(i * size, size), counts.subspan(i * size, size));
-    std::vector<int> features = all_columns(data_);
-    const double unit = scale.h / (scale.g * scale.g) / residual_scale_;
-    const CountedBin total = total_of(data_, bins);
-    node->split = find_split(data_, bins.data(), total, limits_.min_samples_leaf, unit, features);
-    if (!node->split.found()) return;
-    // Only one side's sums will be asked for: the smaller one's, as far as counted rows tell.
-    const CountedBin* places =
-        bins.data() + data_.offset[static_cast<std::size_t>(node->split.feature)];
-    std::int64_t n_left = 0;
-    for (int b = 0; b < data_.n_value_bins(node->split.feature); ++b)
-      if (node->split.categorical ? node->split.left.contains(b) : b <= node->split.bin)
-        n_left += places[b].n();
-    node->state.left_smaller = 2 * n_left <= total.n();
+    const auto of_node = sums.subspan(i * size, size);
+    if (counts.empty()) {
+      search(searched_[i], bins_of(of_node));
+    } else {
+      search(searched_[i], bins_of(of_node, counts.subspan(i * size, size)));
+    }
   });
   for (const Searched& s : searched_)
     if (s.parent) --s.parent->waiting;
   const std::size_t width = 3 + node_sums(n_classes_);
   for (std::size_t i = 0; i < parted_.size(); ++i)
     take_children(parted_[i], nodes.subspan(i * width, width));
+}
+
+template <class Bin>
+void PairTreeDriver::search(const Searched& searched, const std::vector<Bin>& bins) {
+  const FixedPoint& scale = searched.scale;
+  std::vector<int> features = all_columns(data_);
+  const double unit = scale.h / (scale.g * scale.g) / residual_scale_;
+  searched.node->split = find_split(data_, bins.data(), total_of(data_, bins),
+                                    limits_.min_samples_leaf, unit, features);
 }
 
 void PairTreeDriver::take_children(Asked asked, std::span<const std::int64_t> numbers) {
@@ -342,12 +359,8 @@ void PairTreeDriver::take_children(Asked asked, std::span<const std::int64_t> nu
     node.split.missing_left = 2 * n_left >= node.n_rows;
   growth_->part(node, n_left, n_right);
   node.left->id = asked.left_id, node.right->id = asked.left_id + 1;
-  const bool left_built = node.state.left_smaller;
-  State built;
-  read_sums(numbers.subspan(3), built);
-  State rest = difference_of(node.state, built);
-  node.left->state = left_built ? std::move(built) : std::move(rest);
-  node.right->state = left_built ? std::move(rest) : std::move(built);
+  read_sums(numbers.subspan(3), node.left->state);
+  node.right->state = difference_of(node.state, node.left->state);
   if (turned) {
     std::swap(node.split.left, node.split.right);
     std::swap(node.left, node.right);

@@ -35,7 +35,7 @@ struct PairRequests {
 // What they answer; all of it adds up.
 struct PairAnswers {
   std::vector<std::int64_t> nodes;  // (n expansions, node_width): rows on the left, on the right,
-                                    // missing; then the sums of the child that is built
+                                    // missing; then the sums of the left child
   std::vector<std::int64_t> pairs;  // (n, 3): sum p_r p_s; |g|, h along e_r - e_s
   Histograms histograms;
 };
@@ -56,7 +56,9 @@ class PairTreeBlock {
   // Rounds the residuals; the sums of the root, (node_sums).
   std::vector<std::int64_t> begin(std::size_t n_total, double largest, const Team& team);
 
-  PairAnswers answer(const PairRequests& requests, double negligible, const Team& team);
+  // Histograms tell numbers of rows only if `counted`.
+  PairAnswers answer(const PairRequests& requests, double negligible, bool counted,
+                     const Team& team);
 
   // Routes all rows through the tree: sums of g and h, (n_leaves, 1 or n_classes, 2). `pairs` of
   // the leaves (n_leaves, 2), or none if leaves move all classes.
@@ -66,13 +68,18 @@ class PairTreeBlock {
  private:
   struct Workspace;  // one thread's
   void sums_of(std::span<const Row> rows, std::int64_t* out, Workspace& w) const;
-  void fill(const double* request, double negligible, std::vector<CountedBin>& bins,
-            Workspace& w) const;
+  void part(const Expansion& expansion, std::size_t left, std::int64_t* out, Workspace& w,
+            const Team& team);
+  template <class Bin>
+  std::vector<Bin> histogram(const double* request, double negligible, Workspace& w) const;
+
+  std::int64_t* sums(std::size_t node) { return &sums_[node * node_sums(posterior_.n_classes())]; }
 
   const BinnedData& data_;
   const Posterior& posterior_;
   Residuals residuals_;
   RowRanges rows_;
+  std::vector<std::int64_t> sums_;  // of this block's rows in every node, (n_nodes, node_sums)
 };
 
 // Grows the tree. `data` has the cuts and no rows.
@@ -98,7 +105,6 @@ class PairTreeDriver {
     ClassSums sums;
     std::map<std::pair<int, int>, std::array<std::int64_t, 3>> of_pair;
     Pair pair;
-    bool left_smaller = false;  // likely
   };
   using Growth = Frontier<State>;
   using Node = Growth::Node;
@@ -114,6 +120,8 @@ class PairTreeDriver {
 
   void read_sums(std::span<const std::int64_t> numbers, State& state) const;
   State difference_of(const State& whole, const State& part) const;
+  template <class Bin>
+  void search(const Searched& searched, const std::vector<Bin>& bins);
   bool choose(Node& node, PairRequests& requests);
   void ask_pairs(Node& node, Pair missing, PairRequests& requests);
   void ask_histogram(Node& node, PairRequests& requests);

@@ -46,6 +46,10 @@ void Histograms::put(std::size_t node, const std::vector<CountedBin>& bins) {
   }
 }
 
+void Histograms::put(std::size_t node, const std::vector<PlainBin>& bins) {
+  for (std::size_t b = 0; b < bins.size(); ++b) sums[node * bins.size() + b] = bins[b].gh();
+}
+
 std::vector<CountedBin> bins_of(std::span<const Packed> sums,
                                 std::span<const std::int32_t> counts) {
   std::vector<CountedBin> bins(sums.size());
@@ -53,16 +57,16 @@ std::vector<CountedBin> bins_of(std::span<const Packed> sums,
   return bins;
 }
 
+std::vector<PlainBin> bins_of(std::span<const Packed> sums) {
+  std::vector<PlainBin> bins(sums.size());
+  for (std::size_t b = 0; b < bins.size(); ++b) bins[b].sum = sums[b];
+  return bins;
+}
+
 std::vector<int> all_columns(const BinnedData& data) {
   std::vector<int> columns(static_cast<std::size_t>(data.n_features));
   std::iota(columns.begin(), columns.end(), 0);
   return columns;
-}
-
-CountedBin total_of(const BinnedData& data, const std::vector<CountedBin>& bins) {
-  CountedBin total;
-  for (std::size_t b = 0; b < data.offset[1]; ++b) total += bins[b];
-  return total;
 }
 
 void RowRanges::plant(std::vector<Row> rows) {

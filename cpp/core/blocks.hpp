@@ -31,24 +31,32 @@ struct Expansion {
   static std::vector<Expansion> from(std::span<const std::int64_t> numbers);
 };
 
-// Histograms of several nodes, (n_nodes, n_places): packed statistics and numbers of rows.
+// Histograms of several nodes, (n_nodes, n_places): packed statistics and, if `counted`, numbers of
+// rows.
 struct Histograms {
   std::vector<Packed> sums;
   std::vector<std::int32_t> counts;
 
-  Histograms(std::size_t n_nodes, std::size_t n_places)
-      : sums(n_nodes * n_places), counts(n_nodes * n_places) {}
+  Histograms(std::size_t n_nodes, std::size_t n_places, bool counted = true)
+      : sums(n_nodes * n_places), counts(counted ? n_nodes * n_places : 0) {}
   void put(std::size_t node, const std::vector<CountedBin>& bins);
+  void put(std::size_t node, const std::vector<PlainBin>& bins);
 };
 
 // The histogram of one node, put together again.
 std::vector<CountedBin> bins_of(std::span<const Packed> sums, std::span<const std::int32_t> counts);
+std::vector<PlainBin> bins_of(std::span<const Packed> sums);
 
 // The numbers of all columns.
 std::vector<int> all_columns(const BinnedData& data);
 
 // Sum over all places of a feature: every row is in one of them.
-CountedBin total_of(const BinnedData& data, const std::vector<CountedBin>& bins);
+template <class Bin>
+Bin total_of(const BinnedData& data, const std::vector<Bin>& bins) {
+  Bin total;
+  for (std::size_t b = 0; b < data.offset[1]; ++b) total += bins[b];
+  return total;
+}
 
 // The rows of a block in the nodes of one tree.
 class RowRanges {

@@ -1,6 +1,8 @@
 """Fits on parts of the data by the reference backend, and comparisons of models."""
 
 import importlib
+import os
+import signal
 import time
 
 import numpy as np
@@ -65,6 +67,21 @@ def fit_inside(estimator, X, y):
     """To be run as a task of a worker."""
     da = importlib.import_module("dask.array")
     return clone(estimator).fit(da.from_array(X, chunks=(300, -1)), da.from_array(y, chunks=300))
+
+
+def added_up(part, n):
+    """Leads: asks for n sums and returns all of them."""
+    sums = []
+    for i in range(n):
+        sums.append((yield i))
+    return sums
+
+
+def killed_at(part, i, last):
+    """Ends the process of the worker that holds the number `last`, on the third question."""
+    if i == 2 and part == last:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return part + i
 
 
 def assert_same_fit(one, other):

@@ -64,7 +64,8 @@ def client(cluster):
 
 def scale(cluster, client, n):
     cluster.scale(n)
-    client.wait_for_workers(n)
+    if n:
+        client.wait_for_workers(n)
     while len(client.nthreads()) > n:
         time.sleep(0.05)
 
@@ -92,14 +93,36 @@ def test_answers_by_tasks_are_the_same(client, gaps, monkeypatch):
 
 
 def test_fits_are_made_by_messages(client, gaps, monkeypatch):
-    trips = []
+    messengers = []
     backend = edgewise.distributed._dask.DaskBackend
     close = backend.close
     monkeypatch.setattr(
-        backend, "close", lambda self: (trips.append(self.messenger.n_answered), close(self))
+        backend, "close", lambda self: (messengers.append(self.messenger), close(self))
     )
     clone(ESTIMATORS["aoso_pair"]).fit(*collections(*gaps, "two"))
-    assert trips[0] > 4 * FEW["n_estimators"]
+    rounds = FEW["n_estimators"]
+    assert messengers[0].n_led == rounds  # all trees
+    assert messengers[0].n_answered >= 2 * rounds
+
+
+def test_trees_without_a_leader_are_the_same(client, gaps, monkeypatch):
+    backend = edgewise.distributed._dask.DaskBackend
+    monkeypatch.setattr(backend, "lead", lambda self, *args, **kwargs: None)
+    for name in ("aoso_pair", "logitboost", "mh_tree"):
+        remote = clone(ESTIMATORS[name]).fit(*collections(*gaps, "nine"))
+        assert_same_fit(remote, clone(ESTIMATORS[name]).fit(*gaps))
+
+
+@pytest.mark.parametrize("seconds", [0.1, 0.3])
+def test_a_worker_killed_while_trees_grow(cluster, client, gaps, seconds):
+    """Wherever it strikes; most of the time a worker leads."""
+    many = clone(LONG).set_params(n_estimators=200)
+    strike = threading.Timer(seconds, kill_one, [client])
+    boost = clone(many).set_callbacks(AtRound(1, strike.start))
+    remote = boost.fit(*collections(*gaps, "nine"))
+    assert strike.finished.is_set()
+    client.wait_for_workers(2)
+    assert_same_fit(remote, clone(many).fit(*gaps))
 
 
 def test_prediction_is_lazy_and_blockwise(client, gaps):
@@ -207,7 +230,7 @@ def test_a_killed_worker_costs_nothing_but_time(cluster, client, gaps):
 
 def test_no_workers_left_ends_the_fit_and_leaves_the_checkpoint(cluster, client, gaps, tmp_path):
     file = tmp_path / "rounds.npz"
-    boost = clone(LONG).set_callbacks(AtRound(12, lambda: cluster.scale(0)))
+    boost = clone(LONG).set_callbacks(AtRound(12, lambda: scale(cluster, client, 0)))
     begin = time.monotonic()
     with (
         settings(checkpoint=file, checkpoint_every=5, patience=3.0),

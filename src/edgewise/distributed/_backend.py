@@ -1,4 +1,4 @@
-"""What a fit needs of an engine that runs functions on parts of the data: five calls.
+"""What a fit needs of an engine that runs functions on parts of the data: six calls.
 
 A handle stands for a part, wherever it is. Functions are plain and importable, arguments and
 answers can be pickled, and every answer adds up, so that it does not matter who adds what when.
@@ -25,6 +25,20 @@ class Backend(Protocol):
         add: Callable[[Any, Any], Any],
     ) -> Any:
         """function(part, *args) of all parts, added up (as a tree) and brought here."""
+
+    def lead(
+        self,
+        function: Callable[..., Any],
+        parts: Sequence[Any],
+        *args: Any,
+        of_part: Callable[..., Any],
+        add: Callable[[Any, Any], Any],
+    ) -> Any:
+        """What function(part, *args) returns, done where one of the parts is.
+
+        It is a generator: it yields an argument of `of_part` and is sent the sum over all parts.
+        Nothing if there is no place for it that is nearer to the parts than here.
+        """
 
     def cancel(self, handles: Sequence[Any]) -> None:
         """The parts behind the handles are not needed any more."""
@@ -54,6 +68,23 @@ class LocalBackend:
         add: Callable[[Any, Any], Any],
     ) -> Any:
         return reduce(add, self.map(function, parts, *args))
+
+    def lead(
+        self,
+        function: Callable[..., Any],
+        parts: Sequence[Any],
+        *args: Any,
+        of_part: Callable[..., Any],
+        add: Callable[[Any, Any], Any],
+    ) -> Any:
+        asking = function(parts[0], *args)
+        argument = next(asking)
+        while True:
+            answer = self.sum(of_part, parts, argument, add=add)
+            try:
+                argument = asking.send(answer)
+            except StopIteration as end:
+                return end.value
 
     def cancel(self, handles: Sequence[Any]) -> None:
         """Nothing to do: parts live as long as their handles."""

@@ -5,7 +5,7 @@ Blocks are asked in one of two ways, with the same answer:
 - by tasks, whose results are added up as a tree: the way that works whatever happens, since Dask
   computes a block again that was lost;
 - by messages to the workers that hold the blocks, where answers are small (``_messages``): a trip
-  then takes 2 ms instead of 15.
+  then takes 2 ms instead of 15. While a tree is grown, one of these workers asks the others.
 """
 
 import threading
@@ -149,6 +149,7 @@ class DaskBackend:
         self._watch = _Watch(self._client, patience)
         self.messenger = Messenger(self._client)
         self._answer_bytes = 0  # of the last answer
+        self._led_bytes = 0  # of the largest answer to those who led
 
     @property
     def n_workers(self) -> int:
@@ -183,10 +184,26 @@ class DaskBackend:
     def _by_messages(
         self, function: Any, parts: Sequence[Any], args: tuple[Any, ...], add: Any
     ) -> list[Any]:
-        raw = isinstance(parts[0], Delayed)
-        if raw or self.messenger.n_workers * self._answer_bytes > SMALL:
+        if isinstance(parts[0], Delayed) or not self._is_small(self._answer_bytes):
             return []
         return self.messenger.sums(function, parts, args, add)
+
+    def lead(
+        self,
+        function: Callable[..., Any],
+        parts: Sequence[Any],
+        *args: Any,
+        of_part: Callable[..., Any],
+        add: Callable[[Any, Any], Any],
+    ) -> Any:
+        if not self._is_small(self._led_bytes):
+            return None
+        done = self.messenger.lead(function, parts, args, of_part, add)
+        self._led_bytes = max(self._led_bytes, getattr(done, "n_bytes", 0))
+        return done
+
+    def _is_small(self, n_bytes: int) -> bool:
+        return self.messenger.n_workers * n_bytes <= SMALL
 
     def _futures(
         self, function: Callable[..., Any], parts: Sequence[Any], args: tuple[Any, ...]

@@ -15,8 +15,7 @@ from .._boosting.grower import NOTHING_LEFT, Criterion, Tree
 from .._model.model import Model, Scores
 from ._block import Answer, Array, Block, Setting, State
 from ._driver import Driver
-
-Targets = list[tuple[int, int]]
+from ._growth import Targets, grow_class_trees, grow_pair_tree
 
 
 class LogisticState(State):
@@ -27,6 +26,7 @@ class LogisticState(State):
         options = setting.options
         self._n_total: int = options["n_total"]
         self._negligible: float = options["negligible"]
+        self._counted = options["limits"][2] > 1  # a leaf must hold so many rows
         self._n_threads: int = options["n_threads"]
         self._loss_unit: float = options["loss_unit"]
         start, by_class = options["start"], options["by_class"]
@@ -70,7 +70,8 @@ class LogisticState(State):
         return Answer([sums], [np.array([self._grower.largest(self._n_threads)])])
 
     def answer_pairs(self, *requests: Array) -> Answer:
-        return Answer(list(self._grower.answer(*requests, self._negligible, self._n_threads)))
+        args = (self._negligible, self._counted, self._n_threads)
+        return Answer(list(self._grower.answer(*requests, *args)))
 
     def pair_leaves(self, forest: dict[str, Array], pairs: Array) -> Answer:
         self._trees = _core.trees_on_bins(self.block.cuts, forest)
@@ -130,13 +131,7 @@ class LogisticEngine(Driver):
         """See the local engine."""
         targets, newton = list(targets), criterion == "newton"
         scales = self._class_scales(targets, newton)
-        driver: Any = _core.ClassTreesDriver(self.data, self.limits, scales)
-        driver.take_roots(*self.trip(("roots", targets, newton, scales)).sums, self.n_threads)
-        while len(requests := driver.next()):
-            driver.take(*self.trip(("expand", requests)).sums, self.n_threads)
-        trees = driver.finish()
-        sums, covers = self.trip(("leaves", targets, scales, forest_of(trees))).sums
-        _core.set_covers(trees, covers)
+        trees, sums = self.grown(grow_class_trees, targets, newton, scales)
         _core.set_class_leaves(trees, targets, scales, sums, factor, shrinkage)
         return self._keep(trees)
 
@@ -157,15 +152,8 @@ class LogisticEngine(Driver):
     def pair_tree(self, leaf: Literal["pair", "vector"], shrinkage: float) -> Tree:
         """See the local engine."""
         largest, sums = self._root_sums()
-        vector = leaf == "vector"
-        driver: Any = _core.PairTreeDriver(self.data, self.limits, self.n_classes, vector)
-        driver.take_root(self.n_rows, largest, sums)
-        while any(map(len, requests := driver.next())):
-            driver.take(*self.trip(("answer_pairs", *requests)).sums, self.n_threads)
-        tree = driver.finish()
-        pairs = np.empty(0, dtype=np.int32) if vector else driver.pairs
-        leaf_sums, covers = self.trip(("pair_leaves", forest_of([tree]), pairs)).sums
-        _core.set_covers([tree], covers)
+        rows = (self.n_classes, leaf == "vector", self.n_rows, largest, sums)
+        tree, pairs, leaf_sums = self.grown(grow_pair_tree, *rows)
         _core.set_pair_leaves(tree, self.n_classes, pairs, leaf_sums, shrinkage)
         return self._keep([tree])[0]
 
@@ -233,10 +221,3 @@ class LogisticEngine(Driver):
 def leaves_of(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Values and classes, (n_leaves, width)."""
     return tree.values.reshape(-1, tree.width), tree.classes.reshape(-1, tree.width)
-
-
-def forest_of(trees: list[Tree]) -> dict[str, Array]:
-    """The arrays of trees, to be sent."""
-    store = _core.ForestStore()
-    store.append(trees)
-    return store.arrays()

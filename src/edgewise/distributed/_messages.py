@@ -1,23 +1,32 @@
 """Messages to the workers that hold the parts of the data, without the scheduler's tasks.
 
-Dask's own connections carry them (those of ``Client.run``), and workers are taught one more kind of
-request for it. A worker does what is asked on its task threads and adds up the answers of the parts
-it holds. Where workers cannot be reached from here, the scheduler passes messages on.
+Dask's own connections carry them (those of ``Client.run``), and workers are taught two more kinds
+of request for it:
 
-Nothing rests on this: whenever anything is not as expected (a part has moved, a worker is gone),
-there is no answer, and the caller asks by tasks. After some failures in a row no more is tried.
+- a sum: a worker does what is asked of its parts and adds up their answers;
+- a lead: a worker asks for a row of such sums itself, of its own parts and, by messages between
+  workers, of the others'. Its messages are fewer by one, and it works while they travel.
+
+Where workers cannot be reached from here, the scheduler passes messages on. Nothing rests on this:
+whenever anything is not as expected (a part has moved, a worker is gone), there is no answer, and
+the caller asks by tasks. After some failures in a row no more is tried.
 """
 
 import asyncio
 import pickle
+import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from functools import reduce
 from typing import Any
 
-REQUEST = "edgewise_sum"
+SUM, LEAD = "edgewise_sum", "edgewise_lead"
 PATIENCE = 3.0  # seconds to reach the workers, once
 FAILURES = 5  # in a row, after which messages are given up
+SHORT = 0.05  # seconds of work that a worker does between two messages, without a task thread
+
+Places = dict[str, list[str]]  # by worker: the keys of the parts it holds
 
 
 class Messenger:
@@ -25,15 +34,36 @@ class Messenger:
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        self._places: dict[str, list[str]] = {}  # by worker: the keys of the parts it holds
+        self._places: Places = {}
+        self._leader = ""
         self.reaches = True  # whether workers can be reached from here
         self.n_answered = 0  # trips
+        self.n_led = 0  # those of them that were leads
         self._n_failed = 0  # since the last answer
 
     def sums(
         self, function: Callable[..., Any], parts: Sequence[Any], args: tuple[Any, ...], add: Any
     ) -> list[Any]:
         """Each worker's sum of function(part, *args); nothing if that does not work out."""
+        return self._tried(SUM, parts, (function, args, add))
+
+    def lead(
+        self,
+        function: Callable[..., Any],
+        parts: Sequence[Any],
+        args: tuple[Any, ...],
+        of_part: Callable[..., Any],
+        add: Any,
+    ) -> Any:
+        """What function(part, *args) returns on a worker that holds a part; or nothing.
+
+        It yields arguments of `of_part`, and is sent the sums of its answers.
+        """
+        answers = self._tried(LEAD, parts, (function, args, of_part, add))
+        self.n_led += len(answers)
+        return answers[0] if answers else None
+
+    def _tried(self, request: str, parts: Sequence[Any], words: tuple[Any, ...]) -> list[Any]:
         known, self._places = self._places, {}  # until it has worked
         if any(part.status != "finished" for part in parts):  # lost: their worker would not answer
             return []
@@ -43,9 +73,9 @@ class Messenger:
         places = known or self._find(parts)
         if not places:
             return []
-        message = pickle.dumps((function, args, add), protocol=5)
+        message = pickle.dumps(words, protocol=5)
         try:
-            answers = self._client.sync(self._answers, places, message)
+            answers = self._client.sync(self._answers, request, places, message)
         except Exception:  # if it was more than a lost worker, tasks will meet it again
             return []
         if any(answer is None for answer in answers):
@@ -59,18 +89,19 @@ class Messenger:
     def n_workers(self) -> int:
         return len(self._places)
 
-    async def _answers(self, places: dict[str, list[str]], message: bytes) -> list[bytes | None]:
+    async def _answers(self, request: str, places: Places, message: bytes) -> list[bytes | None]:
+        workers = [self._leader] if request == LEAD else list(places)
         words = {"places": places, "message": message}
         if self.reaches:
-            asked = [getattr(self._client.rpc(worker), REQUEST)(**words) for worker in places]
+            asked = [getattr(self._client.rpc(worker), request)(**words) for worker in workers]
             return list(await asyncio.gather(*asked))
-        passed_on = {"op": REQUEST, **words}
-        answers = await self._client.scheduler.broadcast(msg=passed_on, workers=list(places))
+        passed_on = {"op": request, **words}
+        answers = await self._client.scheduler.broadcast(msg=passed_on, workers=workers)
         return list(answers.values())
 
-    def _find(self, parts: Sequence[Any]) -> dict[str, list[str]]:
+    def _find(self, parts: Sequence[Any]) -> Places:
         """A worker for every part; nothing if some part is nowhere. The workers learn to answer."""
-        places: dict[str, list[str]] = {}
+        places: Places = {}
         holders = self._client.who_has(parts)
         for part in parts:
             if not holders.get(part.key):
@@ -81,6 +112,8 @@ class Messenger:
         except (OSError, ValueError):  # a worker is gone
             return {}
         self.reaches = self.reaches and self._client.sync(self._reach, list(places))
+        most = max(map(len, places.values()))
+        self._leader = random.choice([worker for worker in places if len(places[worker]) == most])
         return places
 
     async def _reach(self, workers: list[str]) -> bool:
@@ -96,21 +129,95 @@ class Messenger:
 
 
 def _learn(dask_worker: Any) -> None:
-    async def sum_here(places: dict[str, list[str]], message: bytes) -> bytes | None:
-        return await _sum(dask_worker, places[dask_worker.address], message)
+    if LEAD in dask_worker.handlers:
+        return
+    pace = _Pace()
 
-    dask_worker.handlers[REQUEST] = sum_here
+    async def sum_here(places: Places, message: bytes) -> bytes | None:
+        return await _sum(dask_worker, places[dask_worker.address], message, pace)
+
+    async def lead_here(places: Places, message: bytes) -> bytes | None:
+        return await _lead(dask_worker, places, message, pace)
+
+    dask_worker.handlers |= {SUM: sum_here, LEAD: lead_here}
 
 
-async def _sum(worker: Any, keys: list[str], message: bytes) -> bytes | None:
-    """The sum over parts that the worker holds; None if one is not there."""
-    if not all(key in worker.data for key in keys):
+class _Pace:
+    """How long the longest work of late has taken."""
+
+    def __init__(self) -> None:
+        self.seconds = float("inf")
+
+    def note(self, seconds: float) -> None:
+        self.seconds = max(seconds, min(0.9 * self.seconds, 10 * SHORT))
+
+
+def _held(worker: Any, keys: list[str]) -> list[Any]:
+    """The parts that the worker holds; nothing if one is not there."""
+    return [worker.data[key] for key in keys] if all(key in worker.data for key in keys) else []
+
+
+async def _worked(
+    worker: Any, parts: list[Any], function: Callable[..., Any], args: Any, add: Any, pace: _Pace
+) -> Any:
+    """The sum of function(part, *args) over parts that are here."""
+    begin = time.perf_counter()
+    alone = len(parts) == 1 or worker.state.nthreads == 1
+    if alone and pace.seconds < SHORT:  # to wake a thread and to be woken by it takes as long
+        answers = [function(part, *args) for part in parts]
+    else:
+        loop, threads = asyncio.get_running_loop(), worker.executors["default"]
+        work = [loop.run_in_executor(threads, function, part, *args) for part in parts]
+        answers = await asyncio.gather(*work)
+    seconds = time.perf_counter() - begin
+    pace.note(seconds)
+    answer = reduce(add, answers)
+    if hasattr(answer, "seconds"):
+        answer.seconds = seconds
+    return answer
+
+
+async def _sum(worker: Any, keys: list[str], message: bytes, pace: _Pace) -> bytes | None:
+    if not (parts := _held(worker, keys)):
         return None
     function, args, add = pickle.loads(message)
-    loop, threads = asyncio.get_running_loop(), worker.executors["default"]
-    begin = time.perf_counter()
-    work = [loop.run_in_executor(threads, function, worker.data[key], *args) for key in keys]
-    answer = reduce(add, await asyncio.gather(*work))
-    if hasattr(answer, "seconds"):
-        answer.seconds = time.perf_counter() - begin
-    return pickle.dumps(answer, protocol=5)
+    return pickle.dumps(await _worked(worker, parts, function, args, add, pace), protocol=5)
+
+
+async def _lead(worker: Any, places: Places, message: bytes, pace: _Pace) -> bytes | None:
+    if not (parts := _held(worker, places[worker.address])):
+        return None
+    function, args, of_part, add = pickle.loads(message)
+    others = [other for other in places if other != worker.address]
+    asking = function(parts[0], *args)
+    argument = next(asking)
+    async with _lines(worker.rpc, others) as lines:
+        while True:
+            words = pickle.dumps((of_part, (argument,), add), protocol=5)
+            for line in lines:
+                await line.write({"op": SUM, "places": places, "message": words, "reply": True})
+            own = await _worked(worker, parts, of_part, (argument,), add, pace)
+            theirs = [await line.read() for line in lines]
+            if not all(isinstance(answer, bytes) for answer in theirs):  # nothing, or an error
+                return None
+            try:
+                argument = asking.send(reduce(add, map(pickle.loads, theirs), own))
+            except StopIteration as end:
+                return pickle.dumps(end.value, protocol=5)
+
+
+@asynccontextmanager
+async def _lines(pool: Any, others: list[str]) -> AsyncIterator[list[Any]]:
+    """Connections of a worker's pool to other workers, held for a while."""
+    lines: list[Any] = []
+    try:
+        for other in others:
+            lines.append(await pool.connect(other))
+        yield lines
+    except BaseException:
+        for line in lines:
+            line.abort()  # an answer may be under way
+        raise
+    finally:
+        for other, line in zip(others, lines, strict=False):
+            pool.reuse(other, line)

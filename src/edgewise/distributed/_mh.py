@@ -18,7 +18,8 @@ from ..adaboost_mh import initial_weights
 from ._block import Answer, Array, Block, Setting, State
 from ._driver import Driver
 from ._exact import exact_sum, rounded
-from ._logistic import forest_of, leaves_of
+from ._growth import grow_hamming_tree
+from ._logistic import leaves_of
 
 
 class Shares:
@@ -113,13 +114,8 @@ class RemoteMHEngine(Driver):
         scale = _core.EdgeScale(
             self.n_rows, self.n_classes, self._fine, self._sizes, self.options["negligible"]
         )
-        driver: Any = _core.HammingTreeDriver(self.data, self.limits, self.n_classes, scale.unit)
-        driver.take_root(self.trip(("root", scale)).sums[0], self.n_threads)
-        while len(requests := driver.next()):
-            driver.take(self.trip(("expand", requests)).sums[0], self.n_threads)
-        tree: Tree = driver.finish()
-        sums, covers = self.trip(("leaves", forest_of([tree]), self._fine)).sums
-        _core.set_covers([tree], covers)
+        tree: Tree
+        tree, sums = self.grown(grow_hamming_tree, self.n_classes, scale)
         _core.set_edge_sums(tree, self.n_classes, self._fine, sums)
         return tree
 

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 
 from .._boosting.loop import Builder, History, Watcher
+from ._asker import Traffic
 from ._backend import Backend
-from ._driver import Traffic
 from ._settings import Settings
 
 

@@ -99,12 +99,13 @@ def _logistic_engine(rows: RemoteRows, estimator: Any, start: Scores) -> Logisti
     n, d = rows.X.shape
     n_classes = len(start)
     leaves = estimator._leaf_limit(n, n_classes)
-    limits = _core.GrowLimits(leaves, estimator.max_depth or 0, estimator.min_samples_leaf)
     largest = 1.0 if rows.largest_weight is None else rows.largest_weight
     options = {
         "start": np.ascontiguousarray(start),
         "by_class": estimator._class_trees,
         "n_total": n,
+        "n_features": d,
+        "limits": (leaves, estimator.max_depth or 0, estimator.min_samples_leaf),
         "negligible": 1 / 64,
         "n_threads": 1,
         "cover_unit": _cover_unit(rows),
@@ -116,8 +117,6 @@ def _logistic_engine(rows: RemoteRows, estimator: Any, start: Scores) -> Logisti
         LogisticState,
         options,
         cuts=rows.cuts,
-        n_features=d,
-        limits=limits,
         n_threads=n_threads(estimator.n_jobs, d * 256 * n_classes),
         total_weight=_total_weight(rows),
     )
@@ -128,12 +127,11 @@ def _mh_engine(rows: RemoteRows, estimator: Any, start: Scores) -> RemoteMHEngin
     n_classes = len(start)
     leaves = estimator._leaf_limit(n, n_classes)
     negligible = NEGLIGIBLE if n >= MANY_ROWS else 0.0
-    limits = _core.GrowLimits(
-        leaves, estimator.max_depth or 0, estimator.min_samples_leaf, negligible=negligible
-    )
     options = {
         "start": np.ascontiguousarray(start),
         "n_total": n,
+        "n_features": d,
+        "limits": (leaves, estimator.max_depth or 0, estimator.min_samples_leaf),
         "weight_sum": rows.weight_sum,
         "initial": estimator.initial_weights,
         "negligible": negligible,
@@ -148,8 +146,6 @@ def _mh_engine(rows: RemoteRows, estimator: Any, start: Scores) -> RemoteMHEngin
         MHState,
         options,
         cuts=rows.cuts,
-        n_features=d,
-        limits=limits,
         n_threads=n_threads(estimator.n_jobs, d * 256 * n_classes),
         heaviest=float(facts.peaks[0][0]),
     )

@@ -1,0 +1,107 @@
+"""The one who asks the blocks, step by step: the log of a round, and what its trips cost.
+
+That is the driver, who has the model; or, while trees are grown, a leader beside some of the blocks
+who asks in the driver's place. A trip from there is shorter, and its own blocks are at hand.
+"""
+
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _core
+from ._block import Answer, Array, Block, Question, Step
+
+Growth = Generator[Step, Answer, Any]  # asks steps, is sent the answers, and returns what has grown
+
+
+@dataclass
+class Traffic:
+    """What trips to the blocks have cost so far."""
+
+    trips: int = 0
+    seconds: float = 0.0  # of waiting for answers
+    working: float = 0.0  # seconds of these that the blocks worked
+    bytes: int = 0  # of answers
+    largest: int = 0  # bytes of an answer
+
+    def note(self, seconds: float, answer: Answer) -> None:
+        self.add(Traffic(1, seconds, answer.seconds, answer.n_bytes, answer.n_bytes))
+
+    def add(self, other: "Traffic") -> None:
+        self.trips += other.trips
+        self.seconds += other.seconds
+        self.working += other.working
+        self.bytes += other.bytes
+        self.largest = max(self.largest, other.largest)
+
+
+class Asker:
+    """What is asked in a round, and what the core needs for choosing splits."""
+
+    def __init__(self, cuts: _core.Cuts, n_threads: int, begun: Question) -> None:
+        options = begun.setting.options
+        self.data = _core.bin_rows(np.empty((0, options["n_features"])), cuts, 1)  # without rows
+        leaves, depth, leaf_size = options["limits"]
+        self.limits = _core.GrowLimits(leaves, depth, leaf_size, options["negligible"])
+        self.n_threads = n_threads  # of this process
+        self.traffic = Traffic()
+        self._begun = begun
+        self._log = list(begun.log)
+        self._n_known = 0  # steps of the log that all blocks have taken
+
+    def question(self, n_known: int, model: dict[str, Array] | None) -> Question:
+        """Where the round stands, for blocks that know so many steps of the log."""
+        before = self._begun.n_known  # steps of the round before this log
+        log = self._log[n_known:]
+        return self._begun._replace(n_known=before + n_known, log=log, model=model)
+
+
+# --- beside the blocks ----------------------------------------------------------------------------
+
+
+class Errand(NamedTuple):
+    """What a leader is to do: grow(asker, *args), from where the round stands."""
+
+    grow: Callable[..., Growth]
+    args: tuple[Any, ...]
+    begun: Question
+
+
+class Done(NamedTuple):
+    """What came of it, the steps that the blocks have taken, and their cost."""
+
+    value: Any
+    steps: list[Step]
+    traffic: Traffic
+
+    @property
+    def n_bytes(self) -> int:
+        return self.traffic.largest
+
+
+class Leader(Asker):
+    """Asks in the driver's place, as long as all blocks are up to date."""
+
+    def lead(self, growth: Growth) -> Generator[Question, Answer, Done | None]:
+        step = next(growth)
+        while True:
+            self._log.append(step)
+            begin = time.perf_counter()
+            answer = yield self.question(self._n_known, None)
+            self.traffic.note(time.perf_counter() - begin, answer)
+            if answer.stale:  # the driver has the model
+                return None
+            self._n_known = len(self._log)
+            try:
+                step = growth.send(answer)
+            except StopIteration as end:
+                return Done(end.value, self._log, self.traffic)
+
+
+def lead(block: Block, errand: Errand) -> Generator[Question, Answer, Done | None]:
+    """Does an errand beside a block: asks questions, and is sent the sums of all answers."""
+    leader = Leader(block.cuts, errand.begun.setting.options["n_threads"], errand.begun)
+    return leader.lead(errand.grow(leader, *errand.args))
