@@ -51,16 +51,20 @@ NO_EDGE = 1e-10  # of weights that sum to one: a smaller edge is rounding
 
 
 class MHRule:
-    """One round: a base classifier, and its story. `edge` is that of the last round, if any."""
+    """One round: a base classifier, and its story. `edge` is that of the last round, if any.
+
+    An edge of 1 is the end unless it `goes_on`: other rounds may see other features.
+    """
 
     stop_reason: str | None = None
 
-    def __init__(self, base: BaseLearner, edge: float) -> None:
+    def __init__(self, base: BaseLearner, edge: float, *, goes_on: bool) -> None:
         self.base = base
+        self.goes_on = goes_on
         self._note(edge)
 
     def _note(self, edge: float) -> None:
-        if edge >= 1 - 1e-12:
+        if edge >= 1 - 1e-12 and not self.goes_on:
             self.stop_reason = "a base classifier has an edge of 1"
 
     def round(self, engine: MHEngine, m: int) -> list[Any]:
@@ -185,7 +189,9 @@ class AdaBoostMHClassifier(VotingBooster):
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> MHRule:
         edges = history.get("edge", np.empty(0))
-        return MHRule(self._base_learner(), float(edges[-1]) if len(edges) else 0.0)
+        goes_on = isinstance(self.base, str) and self._draws_features()
+        edge = float(edges[-1]) if len(edges) else 0.0
+        return MHRule(self._base_learner(), edge, goes_on=goes_on)
 
     def _base_learner(self) -> BaseLearner:
         rate = self.learning_rate

@@ -11,7 +11,8 @@ rows, summing to one, round t is
 
 and the answer is argmax_k psi_k(x). With K = 2 it is AdaBoost. A round without errors ends the fit
 with alpha = 1, one no better than chance (eps >= 1 - 1/K) ends it without being kept, as in
-scikit-learn's AdaBoostClassifier.
+scikit-learn's AdaBoostClassifier. But where every tree sees other features (`max_features`), one
+without errors is no end: alpha is that of half a row in error.
 
 Probabilities: the link of the loss is P_k = softmax(psi)_k, which after many rounds is 0 or 1 for
 every row. Here P is the soft-max of `sharpness_` times the vote shares psi_k / sum_t alpha_t. The
@@ -179,17 +180,21 @@ class SAMMERule:
 
     stop_reason: str | None = None
 
-    def __init__(self, learning_rate: float, *, faultless: bool) -> None:
+    def __init__(self, learning_rate: float, *, faultless: bool, goes_on: bool) -> None:
         self.learning_rate = learning_rate
-        if faultless:  # the last round of an earlier fit
+        self.goes_on = goes_on  # after a round without errors
+        if faultless and not goes_on:  # the last round of an earlier fit
             self.stop_reason = FAULTLESS
 
     def round(self, engine: SAMMEEngine | MemberEngine, m: int) -> list[Any]:
         classifier, error = engine.learn(m)
         self._story = {"error": error, "alpha": 1.0}
         if error <= engine.rounding:
-            self.stop_reason, self._story["error"] = FAULTLESS, 0.0
-            return [engine.scaled(classifier, 1.0)]
+            self._story["error"] = 0.0
+            if not self.goes_on:
+                self.stop_reason = FAULTLESS
+                return [engine.scaled(classifier, 1.0)]
+            error = 0.5 / len(engine.codes)
         K = engine.n_classes
         if error >= 1 - 1 / K - engine.rounding:
             self.stop_reason = "the base classifier is no better than chance"
@@ -271,7 +276,8 @@ class SAMMEClassifier(VotingBooster):
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> SAMMERule:
         errors = history.get("error", np.empty(0))
-        return SAMMERule(self.learning_rate, faultless=0.0 in errors[-1:])
+        goes_on = isinstance(self.base, str) and self._draws_features()
+        return SAMMERule(self.learning_rate, faultless=0.0 in errors[-1:], goes_on=goes_on)
 
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
         if self.max_leaf_nodes == "auto":

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import make_multilabel_classification
+from sklearn.datasets import load_digits, make_multilabel_classification
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import hamming_loss
@@ -131,6 +131,19 @@ def test_votes_of_largest_mass_bound_the_vote_mass():
 
 
 # --- endings ----------------------------------------------------------------------------------
+
+
+def test_an_edge_of_one_is_no_end_where_features_are_drawn():
+    X, y = load_digits(return_X_y=True)
+    settings = {"base": "one_vs_all", "max_leaf_nodes": None, "random_state": 0}
+    model = AdaBoostMHClassifier(n_estimators=30, max_features=0.5, **settings)
+    model.fit(X[:150], y[:150])
+    assert model.stop_reason_ == "all rounds done"
+    assert (model.history_["edge"] > 1 - 1e-12).all()
+    one = AdaBoostMHClassifier(n_estimators=1, max_features=0.5, **settings).fit(X[:150], y[:150])
+    assert model.score(X[150:], y[150:]) > one.score(X[150:], y[150:]) + 0.05
+    all_features = AdaBoostMHClassifier(n_estimators=30, max_features=None, **settings)
+    assert all_features.fit(X[:150], y[:150]).n_iter_ == 1
 
 
 @every_base

@@ -113,6 +113,20 @@ def test_tree_without_errors_ends_the_fit():
     assert (model.predict(X) == y).all()
 
 
+def test_tree_without_errors_is_no_end_where_features_are_drawn():
+    X, y = load_digits(return_X_y=True)
+    settings = {"max_leaf_nodes": None, "max_features": 0.5, "random_state": 0}
+    model = SAMMEClassifier(n_estimators=40, **settings).fit(X[:150], y[:150])
+    assert model.stop_reason_ == "all rounds done"
+    assert (model.history_["error"] == 0.0).all()
+    np.testing.assert_allclose(model.history_["alpha"], np.log(299) + np.log(9))
+    one = SAMMEClassifier(n_estimators=1, **settings).fit(X[:150], y[:150])
+    assert model.score(X[150:], y[150:]) > one.score(X[150:], y[150:]) + 0.05
+    half = SAMMEClassifier(n_estimators=20, warm_start=True, **settings).fit(X[:150], y[:150])
+    half.set_params(n_estimators=40).fit(X[:150], y[:150])
+    assert half.model_.values.tobytes() == model.model_.values.tobytes()
+
+
 def test_tree_no_better_than_chance_is_not_kept():
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 5)
     y = (X[:, 0] != X[:, 1]).astype(int)

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from .._boosting import constraints
 from .._boosting.base import Booster
-from .._boosting.sampling import seed_of
+from .._boosting.sampling import n_drawn, seed_of
 from .._boosting.threads import n_threads
 from .._data.features import columns_of
 from .._data.rows import Rows
@@ -30,7 +30,7 @@ DOC = """
         Features drawn for every round: their number or their share. None: all.
     max_bins : int
         Bins of a feature, missing values not counted. A feature with no more distinct values than
-        that is searched exhaustively.
+        that is searched exhaustively. Above 255, features of many values take more room and time.
     categorical_features : "from_dtype", list of column numbers, names or bools, or None
         Columns whose values are categories: they are split into sets of values. "from_dtype": the
         columns of a data frame that hold strings or are of a categorical type. Values that training
@@ -101,6 +101,10 @@ class VotingBooster(Booster):
     interaction_cst: Any
     max_features: int | float | None
     max_bins: int
+
+    def _draws_features(self) -> bool:
+        """Whether trees of other rounds see other features: then one without errors is no end."""
+        return n_drawn(self.max_features, self.n_features_in_) < self.n_features_in_
 
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
         """Leaves of a tree; 0 means no limit."""
