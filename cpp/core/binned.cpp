@@ -47,7 +47,7 @@ std::vector<Block> cut_into_blocks(const BinnedData& data, std::uint32_t most_pl
   return blocks;
 }
 
-// Writes the columns (x.cols, n_rows), a tile of rows and columns at a time.
+// Writes the columns (n_columns, n_rows), a tile of rows and columns at a time.
 void encode(const Cuts& cuts, const Matrix& x, Code* out, const Team& team) {
   constexpr std::size_t kColumns = 16;
   const std::size_t n_tiles = (x.rows + kRowsAtOnce - 1) / kRowsAtOnce;
@@ -60,6 +60,11 @@ void encode(const Cuts& cuts, const Matrix& x, Code* out, const Team& team) {
       x.columns(begin, end, first, last, values, n);
       for (std::size_t f = first; f < last; ++f)
         encode_column(cuts, f, values + (f - first) * n, n, out + f * x.rows + begin, 1);
+    }
+    for (std::size_t c = 0; c < cuts.finer.size(); ++c) {
+      const auto f = static_cast<std::size_t>(cuts.finer[c]);
+      x.columns(begin, end, f, f + 1, values, n);
+      encode_column(cuts, x.cols + c, values, n, out + (x.cols + c) * x.rows + begin, 1);
     }
   });
 }
@@ -171,14 +176,15 @@ void list_entries(const BinnedData& data, Block& block) {
 BinnedData::BinnedData(std::size_t rows, std::size_t cols, Cuts fitted,
                        std::vector<Grouped> grouped)
     : n_rows(rows),
-      n_features(static_cast<int>(cols + grouped.size())),
+      n_features(static_cast<int>(fitted.of_feature.size())),
       feature_of(cols),
       cuts(std::move(fitted)),
-      usual(cols + grouped.size()),
-      n_unusual_(cols + grouped.size()),
-      columns_(cols + grouped.size()),
+      usual(cuts.of_feature.size()),
+      n_unusual_(cuts.of_feature.size()),
+      columns_(cuts.of_feature.size()),
       grouped_(std::move(grouped)) {
   std::iota(feature_of.begin(), feature_of.end(), 0);
+  feature_of.insert(feature_of.end(), cuts.finer.begin(), cuts.finer.end());
   for (const Grouped& g : grouped_) feature_of.push_back(g.feature);
   lay_out(*this);
 }

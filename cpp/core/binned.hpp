@@ -10,9 +10,9 @@
 // Codes are kept column after column beside either, for routing: all of them, or, of sparse input,
 // only rows that are not in the column's usual bin.
 //
-// A column is a feature's, or holds groups of the categories of a feature that has too many for
-// bins of their own; those come last. Trees are grown on columns, and a finished tree names
-// features.
+// A column is a feature's; or it has further cuts of one, if more than 255 bins are asked for; or
+// it holds groups of the categories of a feature that has too many for bins of their own. Those
+// come last. Trees are grown on columns, and a finished tree names features.
 #pragma once
 
 #include <algorithm>

@@ -244,6 +244,29 @@ void add_zeros(std::vector<Value>& values, std::uint64_t mass) {
   }
 }
 
+// Deals the cuts of features that have too many for one column out to several.
+void part_cuts(Cuts& cuts) {
+  constexpr std::size_t kMost = kMaxValueBins - 1;
+  const std::size_t n_features = cuts.of_feature.size();
+  for (std::size_t f = 0; f < n_features; ++f) {
+    const std::vector<double> all = cuts.of_feature[f];
+    if (cuts.categorical[f] || all.size() <= kMost) continue;
+    const std::size_t n_columns = (all.size() + kMost - 1) / kMost;
+    cuts.of_feature[f].clear();
+    for (std::size_t c = 1; c < n_columns; ++c) {
+      cuts.of_feature.emplace_back();
+      cuts.has_missing.push_back(cuts.has_missing[f]);
+      cuts.categorical.push_back(0);
+      cuts.finer.push_back(static_cast<int>(f));
+    }
+    const std::size_t first_finer = cuts.of_feature.size() - (n_columns - 1);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::size_t c = i % n_columns;
+      cuts.of_feature[c == 0 ? f : first_finer + c - 1].push_back(all[i]);
+    }
+  }
+}
+
 void add_groups(const Grouped& grouped, Cuts& cuts) {
   const int n_groups = grouped.n_groups();
   cuts.of_feature.at(static_cast<std::size_t>(grouped.feature)) = grouped.own;
@@ -339,6 +362,7 @@ Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
     auto values = sorter.distinct(column, x.rows, mass.empty() ? nullptr : mass.data());
     choose(cuts, f, std::move(values), Absent(column, x.rows), max_bins);
   });
+  part_cuts(cuts);
   for (const Grouped& g : grouped) add_groups(g, cuts);
   return cuts;
 }

@@ -1,4 +1,5 @@
-// Binning: a feature's values become at most 255 ordered bins, plus one for missing values.
+// Binning: a feature's values become at most 255 ordered bins, plus one for missing values. Where
+// more are asked for, a feature has several columns of bins, whose cuts lie between each other's.
 //
 // A feature with few distinct values keeps the midpoint between every two of them, so that small
 // integer data is searched exhaustively, as the papers do; others get cuts at weighted quantiles.
@@ -26,6 +27,8 @@ struct Cuts {
   std::vector<std::vector<double>> of_feature;  // cuts, or categories
   std::vector<std::uint8_t> has_missing;
   std::vector<std::uint8_t> categorical;
+  std::vector<int>
+      finer;  // the features of further columns, which come after those of all features
 
   int n_value_bins(std::size_t f) const {
     return static_cast<int>(of_feature[f].size()) + !categorical[f];
@@ -43,8 +46,8 @@ struct Grouped {
   int n_groups() const { return *std::max_element(group.begin(), group.end()) + 1; }
 };
 
-// `weights` may be null (all one). max_bins counts value bins, 2..255, of features that are not
-// among the `categorical` ones. Columns of groups come after those of the features.
+// `weights` may be null (all one). max_bins counts value bins of features that are not among the
+// `categorical` ones; sparse matrices have at most 255. Columns of groups come last.
 Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
               const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
               const Team& team);

@@ -261,6 +261,8 @@ def test_refusals_have_words(client, gaps):
     X, y = collections(*gaps)
     with pytest.raises(InvalidParameterError, match="cannot be fitted on Dask"):
         edgewise.SAMMEClassifier().fit(X, y)
+    with pytest.raises(InvalidParameterError, match="max_bins.* at most 255 on Dask"):
+        edgewise.MARTClassifier(max_bins=256).fit(X, y)
     with pytest.raises(InvalidParameterError, match="X_val"):
         edgewise.MARTClassifier(early_stopping=True).fit(X, y)
     with pytest.raises(InvalidDataError, match="inconsistent numbers"):

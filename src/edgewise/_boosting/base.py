@@ -21,6 +21,7 @@ from .._data import features, targets
 from .._data.groups import as_trained, grouped
 from .._data.input import checked
 from .._data.rows import Rows
+from .._data.sparse import need_few_bins
 from .._ground import params as p
 from .._ground.errors import InvalidDataError, InvalidParameterError
 from .._model.explained import Explained
@@ -65,7 +66,7 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         "max_leaf_nodes": p.integer(2, 65535, none=True),
         "max_depth": p.integer(1, none=True),
         "min_samples_leaf": p.integer(1),
-        "max_bins": p.integer(2, 255),
+        "max_bins": p.integer(2, 1020),
         "categorical_features": p.columns(),
         "class_weight": p.class_weight(),
         "early_stopping": p.either(p.boolean(), p.one_of("auto")),
@@ -219,6 +220,7 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         rows = fit.rows.without_negligible()
         if isinstance(rows, Rows):
+            need_few_bins(rows.X, self)
             rows = grouped(rows, features.columns_of(self.is_categorical_), len(fit.classes))
         engine = rows.engine(self, start)
         builder = self._builder(start, rows, engine.n_threads)

@@ -56,7 +56,7 @@ class BaseBooster(Booster):
         Features on one path of a tree all belong to one of the sets. Columns in no set are a set.
     max_bins : int
         Bins of a feature, missing values not counted. A feature with no more distinct values than
-        that is searched exhaustively.
+        that is searched exhaustively. Above 255, features of many values take more room and time.
     categorical_features : "from_dtype", list of column numbers, names or bools, or None
         Columns whose values are categories: they are split into sets of values. "from_dtype": the
         columns of a data frame that hold strings or are of a categorical type. Values that training

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from .._data.sparse import MOST_BINS
 from .._ground.errors import InvalidParameterError
 
 # By name of the class, so that nothing above is imported.
@@ -32,6 +33,11 @@ def need_supported(estimator: Any) -> None:
         raise InvalidParameterError(
             "early_stopping=True holds rows out, which Dask collections have no order for: give "
             "X_val and y_val, with early_stopping='auto'."
+        )
+    if estimator.max_bins > MOST_BINS:
+        raise InvalidParameterError(
+            f"The 'max_bins' parameter of {type(estimator).__name__} must be at most {MOST_BINS} "
+            f"on Dask collections. Got {estimator.max_bins}."
         )
     _need_defaults(estimator)
 
