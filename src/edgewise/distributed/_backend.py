@@ -1,4 +1,4 @@
-"""What a fit needs of an engine that runs functions on parts of the data: six calls.
+"""What a fit needs of an engine that runs functions on parts of the data.
 
 A handle stands for a part, wherever it is. Functions are plain and importable, arguments and
 answers can be pickled, and every answer adds up, so that it does not matter who adds what when.

@@ -1,11 +1,12 @@
 """Messages to the workers that hold the parts of the data, without the scheduler's tasks.
 
-Dask's own connections carry them (those of ``Client.run``), and workers are taught two more kinds
+Dask's own connections carry them (those of ``Client.run``), and workers are taught three more kinds
 of request for it:
 
 - a sum: a worker does what is asked of its parts and adds up their answers;
 - a lead: a worker asks for a row of such sums itself, of its own parts and, by messages between
-  workers, of the others'. Its messages are fewer by one, and it works while they travel.
+  workers, of the others'. Its messages are fewer by one, and it works while they travel;
+- to follow: a worker answers one leader's messages, each asking for a sum, until an empty one.
 
 Where workers cannot be reached from here, the scheduler passes messages on. Nothing rests on this:
 whenever anything is not as expected (a part has moved, a worker is gone), there is no answer, and
@@ -21,7 +22,7 @@ from contextlib import asynccontextmanager
 from functools import reduce
 from typing import Any
 
-SUM, LEAD = "edgewise_sum", "edgewise_lead"
+SUM, LEAD, FOLLOW = "edgewise_sum", "edgewise_lead", "edgewise_follow"
 PATIENCE = 3.0  # seconds to reach the workers, once
 FAILURES = 5  # in a row, after which messages are given up
 SHORT = 0.05  # seconds of work that a worker does between two messages, without a task thread
@@ -139,7 +140,15 @@ def _learn(dask_worker: Any) -> None:
     async def lead_here(places: Places, message: bytes) -> bytes | None:
         return await _lead(dask_worker, places, message, pace)
 
-    dask_worker.handlers |= {SUM: sum_here, LEAD: lead_here}
+    async def follow_here(comm: Any, places: Places) -> None:
+        while message := await comm.read():
+            try:
+                answer = await sum_here(places, message)
+            except Exception:  # the driver will meet it again
+                answer = None
+            await comm.write(answer)
+
+    dask_worker.handlers |= {SUM: sum_here, LEAD: lead_here, FOLLOW: follow_here}
 
 
 class _Pace:
@@ -192,13 +201,15 @@ async def _lead(worker: Any, places: Places, message: bytes, pace: _Pace) -> byt
     asking = function(parts[0], *args)
     argument = next(asking)
     async with _lines(worker.rpc, others) as lines:
+        for line in lines:
+            await line.write({"op": FOLLOW, "places": places, "reply": False})
         while True:
             words = pickle.dumps((of_part, (argument,), add), protocol=5)
             for line in lines:
-                await line.write({"op": SUM, "places": places, "message": words, "reply": True})
+                await line.write(words)
             own = await _worked(worker, parts, of_part, (argument,), add, pace)
             theirs = [await line.read() for line in lines]
-            if not all(isinstance(answer, bytes) for answer in theirs):  # nothing, or an error
+            if None in theirs:
                 return None
             try:
                 argument = asking.send(reduce(add, map(pickle.loads, theirs), own))
@@ -208,12 +219,14 @@ async def _lead(worker: Any, places: Places, message: bytes, pace: _Pace) -> byt
 
 @asynccontextmanager
 async def _lines(pool: Any, others: list[str]) -> AsyncIterator[list[Any]]:
-    """Connections of a worker's pool to other workers, held for a while."""
+    """Connections of a worker's pool to others, who follow it for a while."""
     lines: list[Any] = []
     try:
         for other in others:
             lines.append(await pool.connect(other))
         yield lines
+        for line in lines:
+            await line.write(b"")
     except BaseException:
         for line in lines:
             line.abort()  # an answer may be under way
