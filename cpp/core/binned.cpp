@@ -18,7 +18,7 @@ constexpr double kSparseBelow = 0.4;  // share of unusual entries below which sp
 // Places of the features in a histogram. Where it wastes little, all get as many: the kernel then
 // steps from feature to feature without looking places up.
 void lay_out(BinnedData& data) {
-  constexpr double kWaste = 1.2;
+  constexpr double kWaste = 1.25;
   std::uint32_t most = 0;
   std::uint64_t total = 0;
   std::vector<std::uint32_t> places;

@@ -17,7 +17,7 @@
 
 namespace edgewise {
 
-enum class Build : int { none = -1, left = 0, right = 1, both = 2 };
+enum class Build : int { none = -1, left = 0, right = 1 };
 
 // The request to part a node. Its children have the next two numbers of its tree, left first.
 struct Expansion {

@@ -87,7 +87,7 @@ def test_failures_in_a_row_end_it(client, parts):
 
 
 def led(messenger, parts, n=3, function=operator.add):
-    return messenger.lead(added_up, parts, (n,), function, operator.add)
+    return messenger.lead(added_up, parts, n, function, operator.add)
 
 
 def test_a_worker_leads(client, parts):

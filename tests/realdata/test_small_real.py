@@ -18,6 +18,7 @@ from edgewise import (
     AOSOLogitBoostClassifier,
     LogitBoostClassifier,
     MARTClassifier,
+    SAMMEClassifier,
 )
 
 aoso_letter = partial(AOSOLogitBoostClassifier, n_estimators=60, learning_rate=0.3)
@@ -66,6 +67,15 @@ def test_errors_stay_below_the_bound(name, estimator, most):
     X, y, X_test, y_test = load(name)
     errors = int((estimator.fit(X, y).predict(X_test) != y_test).sum())
     assert errors <= most
+
+
+@pytest.mark.parametrize(("name", "K"), [("vowel", 11), ("segment", 7)])
+def test_a_full_tree_has_fewer_leaves_than_geist_allows(name, K):
+    """So that SAMME must end after one round there; see docs/benchmarks.md."""
+    X, y, *_ = load(name)
+    full = SAMMEClassifier(n_estimators=1, max_leaf_nodes=None, max_bins=1020).fit(X, y)
+    assert (full.predict(X) == y).all()
+    assert (full.model_.feature < 0).sum() < 12 * (K - 1)
 
 
 @pytest.mark.parametrize("name", ["letter", "satimage"])

@@ -39,6 +39,7 @@ ADDRESS = Sanitizer(
         "planted_overflow(2**31 - 1)": "runtime error: signed integer overflow",
     },
     (
+        "equivalence/test_finer_bins.py",
         "fuzz",
         "golden",
         "property/test_determinism.py",

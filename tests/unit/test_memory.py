@@ -14,6 +14,7 @@ from edgewise import InvalidParameterError, estimate_memory
 MAKE = {
     "aoso": lambda: edgewise.AOSOLogitBoostClassifier(n_estimators=2),
     "logitboost": lambda: edgewise.LogitBoostClassifier(n_estimators=2),
+    "finer": lambda: edgewise.LogitBoostClassifier(n_estimators=2, max_bins=1020),
     "mart": lambda: edgewise.MARTClassifier(n_estimators=2, min_samples_leaf=1),
     "adaboost_mh": lambda: edgewise.AdaBoostMHClassifier(n_estimators=2),
     "samme": lambda: edgewise.SAMMEClassifier(n_estimators=2, random_state=0),

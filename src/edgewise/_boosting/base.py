@@ -21,7 +21,7 @@ from .._data import features, targets
 from .._data.groups import as_trained, grouped
 from .._data.input import checked
 from .._data.rows import Rows
-from .._data.sparse import need_few_bins
+from .._data.sparse import SparseRows
 from .._ground import params as p
 from .._ground.errors import InvalidDataError, InvalidParameterError
 from .._model.explained import Explained
@@ -220,7 +220,8 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         rows = fit.rows.without_negligible()
         if isinstance(rows, Rows):
-            need_few_bins(rows.X, self)
+            if isinstance(rows.X, SparseRows):
+                features.need_few_bins(self, "for sparse matrices")
             rows = grouped(rows, features.columns_of(self.is_categorical_), len(fit.classes))
         engine = rows.engine(self, start)
         builder = self._builder(start, rows, engine.n_threads)

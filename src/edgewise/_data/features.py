@@ -17,6 +17,8 @@ from .._ground.errors import InvalidDataError, InvalidParameterError
 from . import frames
 from .sparse import Matrix, SparseRows
 
+MOST_BINS = 255  # in a column of bins
+
 Mask = NDArray[np.bool_]
 
 _PLAIN = (np.dtype(np.float64), np.dtype(np.float32))
@@ -217,3 +219,12 @@ def readable(X: NDArray[Any]) -> NDArray[Any]:
         return X.astype(np.float64)
     native = X if X.dtype.isnative else X.astype(X.dtype.newbyteorder("="))
     return native if all(s % native.itemsize == 0 for s in native.strides) else native.copy()
+
+
+def need_few_bins(estimator: Any, where: str) -> None:
+    """For features that have one column of bins each."""
+    if estimator.max_bins > MOST_BINS:
+        raise InvalidParameterError(
+            f"The 'max_bins' parameter of {type(estimator).__name__} must be at most {MOST_BINS} "
+            f"{where}. Got {estimator.max_bins}."
+        )

@@ -7,10 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _core
-from .._ground.errors import InvalidParameterError
 from .chance import Keys, entry_keys
-
-MOST_BINS = 255  # of a feature in one column of bins; dense features may have several columns
 
 
 class SparseRows(_core.SparseMatrix):
@@ -87,11 +84,3 @@ def dense(X: Matrix) -> NDArray[Any]:
 def for_others(X: Matrix) -> Any:
     """As classifiers of other libraries want it."""
     return X.scipy() if isinstance(X, SparseRows) else X
-
-
-def need_few_bins(X: Any, estimator: Any) -> None:
-    if isinstance(X, SparseRows) and estimator.max_bins > MOST_BINS:
-        raise InvalidParameterError(
-            f"The 'max_bins' parameter of {type(estimator).__name__} must be at most {MOST_BINS} "
-            f"for sparse matrices. Got {estimator.max_bins}."
-        )

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .._boosting.threads import n_threads
+from .._data.features import MOST_BINS
 from .._families.abc import ABCBooster
 from .._families.logistic import BaseBooster
 from .._families.voting import VotingBooster
@@ -48,6 +49,11 @@ class Size(NamedTuple):
         """Of a histogram; features that differ little in bins are given as many."""
         most = self.bins + 1 if not self.is_sparse else self.entries / self.d + 2
         return 1.25 * self.d * min(self.bins + 1, self.n + 1, most)
+
+    @property
+    def columns(self) -> int:
+        """Of bins."""
+        return self.d * -(-(self.bins - 1) // (MOST_BINS - 1))
 
     @property
     def copy_of_x(self) -> float:
@@ -132,8 +138,8 @@ def binned(size: Size) -> float:
     starts = 4 * size.n * blocks
     if size.is_sparse:
         return 12 * size.n + 7 * size.entries + starts + 12 * size.places
-    joint = size.n * size.d  # at most: two bytes for two columns, where they have few bins
-    return 2.05 * size.n * size.d + joint + starts + 8 * size.places
+    joint = size.n * size.columns  # at most: two bytes for two columns, where they have few bins
+    return 2.05 * size.n * size.columns + joint + starts + 8 * size.places
 
 
 def state(size: Size, estimator: Any) -> float:

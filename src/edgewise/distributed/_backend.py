@@ -5,39 +5,29 @@ answers can be pickled, and every answer adds up, so that it does not matter who
 ``LocalBackend`` is the reference: the same fit in one process, on threads.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from typing import Any, Protocol
+
+Function = Callable[..., Any]
+Parts = Sequence[Any]
 
 
 class Backend(Protocol):
     """Runs functions on parts of the data."""
 
-    def map(self, function: Callable[..., Any], parts: Sequence[Any], *args: Any) -> list[Any]:
+    def map(self, function: Function, parts: Parts, *args: Any) -> list[Any]:
         """Handles of function(part, *args) for every part; they are kept until cancelled."""
 
-    def sum(
-        self,
-        function: Callable[..., Any],
-        parts: Sequence[Any],
-        *args: Any,
-        add: Callable[[Any, Any], Any],
-    ) -> Any:
+    def sum(self, function: Function, parts: Parts, *args: Any, add: Function) -> Any:
         """function(part, *args) of all parts, added up (as a tree) and brought here."""
 
-    def lead(
-        self,
-        function: Callable[..., Any],
-        parts: Sequence[Any],
-        *args: Any,
-        of_part: Callable[..., Any],
-        add: Callable[[Any, Any], Any],
-    ) -> Any:
-        """What function(part, *args) returns, done where one of the parts is.
+    def lead(self, asks: Function, parts: Parts, task: Any, answer: Function, add: Function) -> Any:
+        """What asks(part, task) returns, done where one of the parts is.
 
-        It is a generator: it yields an argument of `of_part` and is sent the sum over all parts.
-        Nothing if there is no place for it that is nearer to the parts than here.
+        It is a generator: it yields questions and is sent answer(part, question), added up over all
+        parts. Nothing if there is no place for it that is nearer to the parts than here.
         """
 
     def cancel(self, handles: Sequence[Any]) -> None:
@@ -50,6 +40,17 @@ class Backend(Protocol):
     def n_workers(self) -> int: ...
 
 
+def answered(asking: Generator[Any, Any, Any], answer: Function) -> Any:
+    """What a generator returns that yields questions and is sent their answers."""
+    question = next(asking)
+    while True:
+        reply = answer(question)
+        try:
+            question = asking.send(reply)
+        except StopIteration as end:
+            return end.value
+
+
 class LocalBackend:
     """Threads of this process; a handle is the part itself."""
 
@@ -57,34 +58,15 @@ class LocalBackend:
         self._pool = ThreadPoolExecutor(n_threads)
         self.n_workers = n_threads
 
-    def map(self, function: Callable[..., Any], parts: Sequence[Any], *args: Any) -> list[Any]:
+    def map(self, function: Function, parts: Parts, *args: Any) -> list[Any]:
         return list(self._pool.map(lambda part: function(part, *args), parts))
 
-    def sum(
-        self,
-        function: Callable[..., Any],
-        parts: Sequence[Any],
-        *args: Any,
-        add: Callable[[Any, Any], Any],
-    ) -> Any:
+    def sum(self, function: Function, parts: Parts, *args: Any, add: Function) -> Any:
         return reduce(add, self.map(function, parts, *args))
 
-    def lead(
-        self,
-        function: Callable[..., Any],
-        parts: Sequence[Any],
-        *args: Any,
-        of_part: Callable[..., Any],
-        add: Callable[[Any, Any], Any],
-    ) -> Any:
-        asking = function(parts[0], *args)
-        argument = next(asking)
-        while True:
-            answer = self.sum(of_part, parts, argument, add=add)
-            try:
-                argument = asking.send(answer)
-            except StopIteration as end:
-                return end.value
+    def lead(self, asks: Function, parts: Parts, task: Any, answer: Function, add: Function) -> Any:
+        asking = asks(parts[0], task)
+        return answered(asking, lambda question: self.sum(answer, parts, question, add=add))
 
     def cancel(self, handles: Sequence[Any]) -> None:
         """Nothing to do: parts live as long as their handles."""

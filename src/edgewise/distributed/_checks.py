@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._data.sparse import MOST_BINS
+from .._data.features import need_few_bins
 from .._ground.errors import InvalidParameterError
 
 # By name of the class, so that nothing above is imported.
@@ -34,11 +34,7 @@ def need_supported(estimator: Any) -> None:
             "early_stopping=True holds rows out, which Dask collections have no order for: give "
             "X_val and y_val, with early_stopping='auto'."
         )
-    if estimator.max_bins > MOST_BINS:
-        raise InvalidParameterError(
-            f"The 'max_bins' parameter of {type(estimator).__name__} must be at most {MOST_BINS} "
-            f"on Dask collections. Got {estimator.max_bins}."
-        )
+    need_few_bins(estimator, "on Dask collections")
     _need_defaults(estimator)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._ground.errors import EdgewiseError, InvalidDataError
+from ._backend import Function, Parts
 from ._facts import Raw
 from ._messages import Messenger
 from ._settings import WorkersLostError
@@ -155,16 +156,10 @@ class DaskBackend:
     def n_workers(self) -> int:
         return len(self._client.nthreads())
 
-    def map(self, function: Callable[..., Any], parts: Sequence[Any], *args: Any) -> list[Any]:
+    def map(self, function: Function, parts: Parts, *args: Any) -> list[Any]:
         return self._futures(function, parts, args)
 
-    def sum(
-        self,
-        function: Callable[..., Any],
-        parts: Sequence[Any],
-        *args: Any,
-        add: Callable[[Any, Any], Any],
-    ) -> Any:
+    def sum(self, function: Function, parts: Parts, *args: Any, add: Function) -> Any:
         answers = self._by_messages(function, parts, args, add) or self._by_tasks(
             function, parts, args, add
         )
@@ -172,9 +167,7 @@ class DaskBackend:
         self._answer_bytes = max(sizes)
         return reduce(add, answers)
 
-    def _by_tasks(
-        self, function: Any, parts: Sequence[Any], args: tuple[Any, ...], add: Any
-    ) -> list[Any]:
+    def _by_tasks(self, function: Any, parts: Parts, args: tuple[Any, ...], add: Any) -> list[Any]:
         futures = self._futures(function, parts, args)
         while len(futures) > FAN_IN:
             groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
@@ -182,32 +175,23 @@ class DaskBackend:
         return self._gather(futures)
 
     def _by_messages(
-        self, function: Any, parts: Sequence[Any], args: tuple[Any, ...], add: Any
+        self, function: Any, parts: Parts, args: tuple[Any, ...], add: Any
     ) -> list[Any]:
         if isinstance(parts[0], Delayed) or not self._is_small(self._answer_bytes):
             return []
         return self.messenger.sums(function, parts, args, add)
 
-    def lead(
-        self,
-        function: Callable[..., Any],
-        parts: Sequence[Any],
-        *args: Any,
-        of_part: Callable[..., Any],
-        add: Callable[[Any, Any], Any],
-    ) -> Any:
+    def lead(self, asks: Function, parts: Parts, task: Any, answer: Function, add: Function) -> Any:
         if not self._is_small(self._led_bytes):
             return None
-        done = self.messenger.lead(function, parts, args, of_part, add)
+        done = self.messenger.lead(asks, parts, task, answer, add)
         self._led_bytes = max(self._led_bytes, getattr(done, "n_bytes", 0))
         return done
 
     def _is_small(self, n_bytes: int) -> bool:
         return self.messenger.n_workers * n_bytes <= SMALL
 
-    def _futures(
-        self, function: Callable[..., Any], parts: Sequence[Any], args: tuple[Any, ...]
-    ) -> list[Any]:
+    def _futures(self, function: Function, parts: Parts, args: tuple[Any, ...]) -> list[Any]:
         if isinstance(parts[0], Delayed):
             tasks = [delayed(function, pure=False)(part, *args) for part in parts]
             return list(self._client.compute(tasks))

@@ -11,7 +11,7 @@ from .. import _core
 from .._boosting.grower import Tree
 from .._model.model import Model, ModelBuilder
 from ._asker import Asker, Done, Errand, Growth, lead
-from ._backend import Backend
+from ._backend import Backend, answered
 from ._block import Answer, Array, Question, Setting, State, Step, add_answers, ask
 
 
@@ -75,24 +75,13 @@ class Driver(Asker):
         """What grow(asker, *args) returns: a leader beside the blocks asks if there is one."""
         self._open_round()
         errand = Errand(grow, args, self.question(self._n_known, None))
-        done: Done | None = self._backend.lead(
-            lead, self._blocks, errand, of_part=ask, add=add_answers
-        )
+        done: Done | None = self._backend.lead(lead, self._blocks, errand, ask, add_answers)
         if done is None:
-            return self._asked_here(grow(self, *args))
+            return answered(grow(self, *args), self.trip)
         self._log = self._log[: self._n_known] + done.steps
         self._n_known = len(self._log)
         self.traffic.add(done.traffic)
         return done.value
-
-    def _asked_here(self, growth: Growth) -> Any:
-        step = next(growth)
-        while True:
-            answer = self.trip(step)
-            try:
-                step = growth.send(answer)
-            except StopIteration as end:
-                return end.value
 
     def begin_round_after(self, trees: list[Tree], step: Step) -> None:
         """The last step of a round: the trees are added to the model."""

@@ -17,10 +17,12 @@ import asyncio
 import pickle
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import reduce
 from typing import Any
+
+from ._backend import Function, Parts
 
 SUM, LEAD, FOLLOW = "edgewise_sum", "edgewise_lead", "edgewise_follow"
 PATIENCE = 3.0  # seconds to reach the workers, once
@@ -43,28 +45,21 @@ class Messenger:
         self._n_failed = 0  # since the last answer
 
     def sums(
-        self, function: Callable[..., Any], parts: Sequence[Any], args: tuple[Any, ...], add: Any
+        self, function: Function, parts: Parts, args: tuple[Any, ...], add: Function
     ) -> list[Any]:
         """Each worker's sum of function(part, *args); nothing if that does not work out."""
         return self._tried(SUM, parts, (function, args, add))
 
-    def lead(
-        self,
-        function: Callable[..., Any],
-        parts: Sequence[Any],
-        args: tuple[Any, ...],
-        of_part: Callable[..., Any],
-        add: Any,
-    ) -> Any:
-        """What function(part, *args) returns on a worker that holds a part; or nothing.
+    def lead(self, asks: Function, parts: Parts, task: Any, answer: Function, add: Function) -> Any:
+        """What asks(part, task) returns on a worker that holds a part; or nothing.
 
-        It yields arguments of `of_part`, and is sent the sums of its answers.
+        It yields questions, and is sent the sums of answer(part, question).
         """
-        answers = self._tried(LEAD, parts, (function, args, of_part, add))
+        answers = self._tried(LEAD, parts, (asks, task, answer, add))
         self.n_led += len(answers)
         return answers[0] if answers else None
 
-    def _tried(self, request: str, parts: Sequence[Any], words: tuple[Any, ...]) -> list[Any]:
+    def _tried(self, request: str, parts: Parts, words: tuple[Any, ...]) -> list[Any]:
         known, self._places = self._places, {}  # until it has worked
         if any(part.status != "finished" for part in parts):  # lost: their worker would not answer
             return []
@@ -100,7 +95,7 @@ class Messenger:
         answers = await self._client.scheduler.broadcast(msg=passed_on, workers=workers)
         return list(answers.values())
 
-    def _find(self, parts: Sequence[Any]) -> Places:
+    def _find(self, parts: Parts) -> Places:
         """A worker for every part; nothing if some part is nowhere. The workers learn to answer."""
         places: Places = {}
         holders = self._client.who_has(parts)
@@ -167,7 +162,7 @@ def _held(worker: Any, keys: list[str]) -> list[Any]:
 
 
 async def _worked(
-    worker: Any, parts: list[Any], function: Callable[..., Any], args: Any, add: Any, pace: _Pace
+    worker: Any, parts: Parts, function: Function, args: Any, add: Function, pace: _Pace
 ) -> Any:
     """The sum of function(part, *args) over parts that are here."""
     begin = time.perf_counter()
@@ -196,23 +191,23 @@ async def _sum(worker: Any, keys: list[str], message: bytes, pace: _Pace) -> byt
 async def _lead(worker: Any, places: Places, message: bytes, pace: _Pace) -> bytes | None:
     if not (parts := _held(worker, places[worker.address])):
         return None
-    function, args, of_part, add = pickle.loads(message)
+    asks, task, answer, add = pickle.loads(message)
     others = [other for other in places if other != worker.address]
-    asking = function(parts[0], *args)
-    argument = next(asking)
+    asking = asks(parts[0], task)
+    question = next(asking)
     async with _lines(worker.rpc, others) as lines:
         for line in lines:
             await line.write({"op": FOLLOW, "places": places, "reply": False})
         while True:
-            words = pickle.dumps((of_part, (argument,), add), protocol=5)
+            words = pickle.dumps((answer, (question,), add), protocol=5)
             for line in lines:
                 await line.write(words)
-            own = await _worked(worker, parts, of_part, (argument,), add, pace)
+            own = await _worked(worker, parts, answer, (question,), add, pace)
             theirs = [await line.read() for line in lines]
             if None in theirs:
                 return None
             try:
-                argument = asking.send(reduce(add, map(pickle.loads, theirs), own))
+                question = asking.send(reduce(add, map(pickle.loads, theirs), own))
             except StopIteration as end:
                 return pickle.dumps(end.value, protocol=5)
 
