@@ -1,6 +1,7 @@
 // The Python face of blocks of rows: what the machines of a cluster do, and the one who drives
 // them. No arithmetic here.
 #include "bindings.hpp"
+#include "core/allocation.hpp"
 #include "core/block_class_trees.hpp"
 #include "core/block_hamming_tree.hpp"
 #include "core/block_pair_tree.hpp"
@@ -8,6 +9,7 @@
 #include "core/cover.hpp"
 #include "core/edge.hpp"
 #include "core/label_weights.hpp"
+#include "core/pair_tree_driver.hpp"
 #include "core/row_sums.hpp"
 
 using namespace nb::literals;
@@ -293,7 +295,7 @@ void bind_pair_tree(nb::module_& m) {
       .def(
           "answer",
           [](PairTreeBlock& b, const In<std::int64_t>& expansions, const In<std::int32_t>& pairs,
-             const In<double>& histograms, double negligible, bool counted, int n_threads) {
+             const In<std::int64_t>& histograms, double negligible, bool counted, int n_threads) {
             auto answers = [&] {
               nb::gil_scoped_release nogil;
               return b.answer({Expansion::from(view(expansions)), copy(pairs), copy(histograms)},
@@ -346,7 +348,7 @@ void bind_pair_tree(nb::module_& m) {
           "take",
           [](PairTreeDriver& d, const In<std::int64_t>& nodes, const In<std::int64_t>& pairs,
              const In<std::int64_t>& sums, const In<std::int32_t>& counts, int n_threads) {
-            d.take(view(nodes), view(pairs), view(sums), view(counts), team_of(n_threads));
+            d.take({view(nodes), view(pairs), view(sums), view(counts)}, team_of(n_threads));
           },
           "nodes"_a, "pairs"_a, "sums"_a, "counts"_a, "n_threads"_a, NoGil())
       .def("finish", &PairTreeDriver::finish)
@@ -507,6 +509,7 @@ void bind_hamming_tree(nb::module_& m) {
 }  // namespace
 
 void bind_blocks(nb::module_& m) {
+  m.def("keep_buffers", &keep_buffers, "n_bytes"_a);
   bind_hamming_tree(m);
   bind_cuts(m);
   bind_class_trees(m);

@@ -17,27 +17,24 @@
 namespace edgewise {
 namespace {
 
+constexpr std::size_t kPiece = 4096;  // rows
+
 // One thread's space for a node's rows, or for a piece of them.
 struct Workspace {
   std::vector<std::int32_t> a, b;  // residuals of the two classes
   std::vector<float> c;            // curvatures
-  std::vector<std::int32_t> g, h;  // derivatives of the pair
-  std::vector<Row> rows;           // rows that take part in the search
+  std::vector<Row> rows;           // of a piece: rows that take part in the search
   std::vector<Packed> stats;
 
   void make_room(std::size_t n) {
     if (a.size() >= n) return;
-    for (auto* v : {&a, &b, &g, &h}) v->resize(n);
-    c.resize(n), rows.resize(n), stats.resize(n);
+    a.resize(n), b.resize(n), c.resize(n);
+  }
+  void make_room_for_piece(std::size_t n) {
+    if (rows.size() >= n) return;
+    rows.resize(n), stats.resize(n);
   }
 };
-
-void add_to(ClassSums& sums, const ClassSums& other) {
-  for (std::size_t k = 0; k < sums.g.size(); ++k) {
-    sums.g[k] += other.g[k];
-    sums.h[k] += other.h[k];
-  }
-}
 
 double step_of(PairSums sum, double factor, double l2 = 0.0, double max_delta = kLeafClip) {
   if (sum.g == 0) return 0.0;
@@ -46,11 +43,6 @@ double step_of(PairSums sum, double factor, double l2 = 0.0, double max_delta = 
 }
 
 }  // namespace
-
-EDGEWISE_CLONES void pack_rows(const std::int32_t* g, const std::int32_t* h, std::size_t n,
-                               FixedPoint scale, Packed* stats) {
-  for (std::size_t i = 0; i < n; ++i) stats[i] = scale(g[i], h[i]);
-}
 
 void move_pairs(Tree& tree, const std::vector<Pair>& pairs, const std::vector<PairSums>& sums,
                 double shrinkage) {
@@ -87,6 +79,7 @@ class PairTreeEvaluator {
  public:
   struct State {
     ClassSums sums;
+    Sizes above;  // what its units follow from
     Pair pair;
     std::vector<int> active;  // features that may be worth a look
     std::vector<Bounds> box;  // monotone trees: of the steps of every class (n_classes)
@@ -107,6 +100,7 @@ class PairTreeEvaluator {
 
   void root(Node& node, const Row* rows, const Team& team) {
     node.state.sums = class_sums(Pieces(node, rows, team, 0));
+    node.state.above = {node.state.sums.size, node.n_rows()};
     node.state.active = limits_.allowed(data_.feature_of);
     if (limits_.monotone.any()) node.state.box.resize(limits_.monotone.n_classes);
   }
@@ -117,16 +111,14 @@ class PairTreeEvaluator {
     if (small->n_rows() > large->n_rows()) std::swap(small, large);
     small->state.active = parent.state.active;
     large->state.active = std::move(parent.state.active);
+    small->state.above = large->state.above = {parent.state.sums.size, parent.n_rows()};
     small->state.sums = class_sums(Pieces(*small, rows, team, slot));
     large->state.sums = std::move(parent.state.sums);
-    for (std::size_t k = 0; k < small->state.sums.g.size(); ++k) {
-      large->state.sums.g[k] -= small->state.sums.g[k];
-      large->state.sums.h[k] -= small->state.sums.h[k];
-    }
+    large->state.sums -= small->state.sums;
     if (limits_.monotone.any()) part_box(parent, rows);
   }
 
-  // Derivatives of the pair, their scale, the histogram of the rows that matter, the best split.
+  // The pair, the histogram of its derivatives over the rows that matter, the best split.
   void search(Node& node, const Row* all_rows, const Team& team, int slot) {
     const Pieces pieces(node, all_rows, team, slot, !data_.pays_by_columns(node.n_rows()));
     const Team* helpers = pieces.count == 1 ? &team : nullptr;  // where threads share columns
@@ -135,16 +127,12 @@ class PairTreeEvaluator {
     drop_hopeless(data_, pieces.rows, pieces.n, limits_.min_samples_leaf, node.state.active);
     if (active.empty()) return;
     pick_pair(node, pieces);
-    const PairSums sums = derive(pieces);
-    const auto sum_g = static_cast<double>(sums.g), sum_h = static_cast<double>(sums.h);
-    // Units of the node's packed statistics per unit of the residuals.
-    const FixedPoint scale{std::min(1.0, FixedPoint::units(sum_g, pieces.n)),
-                           std::min(1.0, FixedPoint::units(sum_h, pieces.n))};
-    const Threshold counts(limits_.negligible, sum_g * scale.g, sum_h * scale.h, pieces.n);
+    const PairUnits units(node.state.above, node.state.pair, limits_.negligible);
+    const FixedPoint scale = units.scale;  // per unit of the residuals
     std::vector<Bin> total(workspace_.size());
     pieces.each([&](std::size_t t, const Row* rows, std::size_t n) {
       clear_histogram(data_, active, histograms_[t]);
-      total[t] = fill(rows, n, scale, counts, workspace_[t], histograms_[t], helpers);
+      total[t] = fill(rows, n, units, workspace_[t], histograms_[t], helpers);
     });
     const std::size_t at = pieces.count == 1 ? static_cast<std::size_t>(slot) : 0;
     for (std::size_t t = 1; t < pieces.count; ++t) {
@@ -211,7 +199,7 @@ class PairTreeEvaluator {
     pieces.each(
         [&](std::size_t t, const Row* rows, std::size_t n) { part[t] = residuals_.sums(rows, n); });
     if (pieces.count == 1) return part[static_cast<std::size_t>(pieces.slot)];
-    for (std::size_t t = 1; t < pieces.count; ++t) add_to(part[0], part[t]);
+    for (std::size_t t = 1; t < pieces.count; ++t) part[0] += part[t];
     return part[0];
   }
 
@@ -242,34 +230,21 @@ class PairTreeEvaluator {
     gather(node.state.pair);
   }
 
-  // Fills in g and h of the pair; returns sum |g| and sum h.
-  PairSums derive(const Pieces& pieces) const {
-    std::vector<PairSums> part(workspace_.size());
-    pieces.each([&](std::size_t t, const Row*, std::size_t n) {
-      Workspace& w = workspace_[t];
-      part[t] = derive_pair(w.a.data(), w.b.data(), w.c.data(), n, w.g.data(), w.h.data());
-    });
-    PairSums sums;
-    for (const PairSums& s : part) sums.g += s.g, sums.h += s.h;
-    return sums;
-  }
-
-  // Sums the rows that take part in the search; returns their total.
-  Bin fill(const Row* rows, std::size_t n, FixedPoint scale, Threshold counts, Workspace& w,
+  // Sums the rows that take part in the search; returns their total. What is made of a piece of
+  // the rows stays in the nearest cache, unless helpers share its columns.
+  Bin fill(const Row* rows, std::size_t n, const PairUnits& units, Workspace& w,
            std::vector<Bin>& histogram, const Team* helpers) const {
-    pack_rows(w.g.data(), w.h.data(), n, scale, w.stats.data());
-    std::size_t kept = 0;
+    const std::size_t piece = helpers && helpers->size() > 1 ? n : std::min(n, kPiece);
+    w.make_room_for_piece(piece);
     Bin total{};
-    for (std::size_t i = 0; i < n; ++i) {
-      const Packed packed = w.stats[i];
-      w.rows[kept] = rows[i];
-      w.stats[kept] = packed;
-      kept += counts(packed);
+    for (std::size_t at = 0; at < n; at += piece) {
+      const std::size_t size = std::min(piece, n - at);
+      derive_pair(&w.a[at], &w.b[at], &w.c[at], size, units.scale, w.stats.data());
+      const std::size_t kept =
+          keep_rows(rows + at, size, units.counts, w.rows.data(), w.stats.data());
+      for (std::size_t i = 0; i < kept; ++i) total += Bin::row(w.stats[i]);
+      add_to_histogram(data_, w.rows.data(), w.stats.data(), kept, histogram.data(), helpers);
     }
-    for (std::size_t i = 0; i < kept; ++i) {
-      total += Bin::row(w.stats[i]);
-    }
-    add_to_histogram(data_, w.rows.data(), w.stats.data(), kept, histogram.data(), helpers);
     return total;
   }
 

@@ -2,6 +2,7 @@
 // at every node. A node's histogram holds two sums per bin whatever the number of classes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -21,9 +22,52 @@ enum class LeafKind {
   vector  // ours: a leaf moves every class by its own Newton step, centred to sum zero
 };
 
-// Packed statistics of n rows from the derivatives of their pair.
-void pack_rows(const std::int32_t* g, const std::int32_t* h, std::size_t n, FixedPoint scale,
-               Packed* stats);
+// Sums of |residual| over the rows of a node.
+struct Sizes {
+  std::vector<std::int64_t> of_class;
+  std::size_t n_rows = 0;
+
+  std::int64_t of_pair(Pair pair) const {
+    return of_class[static_cast<std::size_t>(pair.r)] + of_class[static_cast<std::size_t>(pair.s)];
+  }
+};
+
+// A node whose pair this is has larger residuals of it than its parent: a share of its mean is so
+// much larger a share of the parent's.
+inline constexpr double kOfParent = 16.0;
+
+// How derivatives along a node's pair become integers, and which rows take part in its search. It
+// follows from the rows of the node's parent (of a root, from its own), so that it is known before
+// the node's rows have been looked at.
+struct PairUnits {
+  FixedPoint scale;
+  Threshold counts;
+
+  PairUnits(const Sizes& above, Pair pair, double negligible)
+      : PairUnits(static_cast<double>(above.of_pair(pair)), above.n_rows, negligible) {}
+  PairUnits(double size, std::size_t n, double negligible)
+      : scale{std::min(1.0, FixedPoint::units(size, n)),
+              std::min(1.0, FixedPoint::units(2.0 * size, n))},
+        counts(kOfParent * negligible, size * scale.g, size * scale.h, n) {}
+};
+
+// Moves the rows that count, and their statistics, to the front; returns how many.
+inline std::size_t keep_rows(const Row* rows, std::size_t n, Threshold counts, Row* kept_rows,
+                             Packed* stats) {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Packed packed = stats[i];
+    kept_rows[kept] = rows[i];
+    stats[kept] = packed;
+    kept += counts(packed);
+  }
+  return kept;
+}
+
+// Sums over a leaf that its values are made of.
+struct PairSums {
+  std::int64_t g = 0, h = 0;
+};
 
 // Units of the sums that leaf values are made of: n rows, the largest weight * residual given.
 inline double pair_leaf_unit(std::size_t n, double largest) { return sum_scale(n, 4.0 * largest); }

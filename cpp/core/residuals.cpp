@@ -37,36 +37,45 @@ inline std::int32_t hessian_of(std::int32_t a, std::int32_t b, float c) {
   return ones - a - b - static_cast<std::int32_t>(square * c);
 }
 
-// Sums n rows of residuals q and of their Hessians |q| - q^2 c, over kVectors times eight classes
-// at a time so that the sums stay in registers.
+// Sums of n rows by class, in 32 bits.
+struct ShortSums {
+  std::vector<std::int32_t> g, h, size;  // (stride)
+
+  explicit ShortSums(std::size_t stride) : g(stride), h(stride), size(stride) {}
+};
+
+// Sums n rows of residuals q, of their Hessians |q| - q^2 c and of |q|, over kVectors times eight
+// classes from k on at a time so that the sums stay in registers.
 template <std::size_t kVectors>
 inline void sum_lanes(const std::int32_t* q, std::size_t stride, const Row* rows,
-                      const float* curvature, std::size_t n, std::int32_t* g, std::int32_t* h) {
-  Int8 sum_g[kVectors] = {}, sum_h[kVectors] = {};
+                      const float* curvature, std::size_t n, std::size_t k, ShortSums& out) {
+  Int8 sum_g[kVectors] = {}, sum_h[kVectors] = {}, sum_size[kVectors] = {};
   for (std::size_t i = 0; i < n; ++i) {
-    const std::int32_t* row = q + rows[i] * stride;
+    const std::int32_t* row = q + rows[i] * stride + k;
     const float c = curvature[rows[i]];
     for (std::size_t v = 0; v < kVectors; ++v) {
       const Int8 value = load8(row + kLanes * v);
-      const Float8 size = to_float(value < 0 ? -value : value);
+      const Int8 magnitude = value < 0 ? -value : value;
+      const Float8 size = to_float(magnitude);
       sum_g[v] += value;
       sum_h[v] += to_int(size - size * size * c);
+      sum_size[v] += magnitude;
     }
   }
-  std::memcpy(g, sum_g, sizeof sum_g);
-  std::memcpy(h, sum_h, sizeof sum_h);
+  std::memcpy(&out.g[k], sum_g, sizeof sum_g);
+  std::memcpy(&out.h[k], sum_h, sizeof sum_h);
+  std::memcpy(&out.size[k], sum_size, sizeof sum_size);
 }
 
 EDGEWISE_CLONES void sum_rows(const std::int32_t* q, std::size_t stride, const Row* rows,
-                              const float* curvature, std::size_t n, std::int32_t* g,
-                              std::int32_t* h) {
+                              const float* curvature, std::size_t n, ShortSums& out) {
   std::size_t k = 0;
-  for (; k + 32 <= stride; k += 32) sum_lanes<4>(q + k, stride, rows, curvature, n, g + k, h + k);
+  for (; k + 32 <= stride; k += 32) sum_lanes<4>(q, stride, rows, curvature, n, k, out);
   if (k + 16 <= stride) {
-    sum_lanes<2>(q + k, stride, rows, curvature, n, g + k, h + k);
+    sum_lanes<2>(q, stride, rows, curvature, n, k, out);
     k += 16;
   }
-  if (k < stride) sum_lanes<1>(q + k, stride, rows, curvature, n, g + k, h + k);
+  if (k < stride) sum_lanes<1>(q, stride, rows, curvature, n, k, out);
 }
 
 }  // namespace
@@ -116,14 +125,14 @@ void Residuals::round(const Posterior& posterior, std::size_t n_total, double la
 }
 
 ClassSums Residuals::sums(const Row* rows, std::size_t n) const {
-  ClassSums sums{std::vector<std::int64_t>(n_classes_), std::vector<std::int64_t>(n_classes_)};
-  std::vector<std::int32_t> g(stride_), h(stride_);
+  ClassSums sums(n_classes_);
+  ShortSums part(stride_);
   for (std::size_t b = 0; b < n; b += kFlush) {
-    sum_rows(q_.data(), stride_, rows + b, curvature_.data(), std::min(kFlush, n - b), g.data(),
-             h.data());
+    sum_rows(q_.data(), stride_, rows + b, curvature_.data(), std::min(kFlush, n - b), part);
     for (std::size_t k = 0; k < n_classes_; ++k) {
-      sums.g[k] += g[k];
-      sums.h[k] += h[k];
+      sums.g[k] += part.g[k];
+      sums.h[k] += part.h[k];
+      sums.size[k] += part.size[k];
     }
   }
   return sums;
@@ -164,29 +173,9 @@ EDGEWISE_CLONES std::int64_t cross_sum(const std::int32_t* a, const std::int32_t
   return sum;
 }
 
-EDGEWISE_CLONES PairSums derive_pair(const std::int32_t* a, const std::int32_t* b, const float* c,
-                                     std::size_t n, std::int32_t* g, std::int32_t* h) {
-  for (std::size_t i = 0; i < n; ++i) {
-    g[i] = a[i] - b[i];
-    h[i] = hessian_of(a[i], b[i], c[i]);
-  }
-  PairSums sums;
-  for (std::size_t i = 0; i < n; ++i) {
-    sums.g += size_of(g[i]);
-    sums.h += h[i];
-  }
-  return sums;
-}
-
-EDGEWISE_CLONES PairTotals pair_totals(const std::int32_t* a, const std::int32_t* b, const float* c,
-                                       std::size_t n) {
-  PairTotals totals;
-  for (std::size_t i = 0; i < n; ++i) {
-    totals.cross += cross_of(a[i], b[i], c[i]);
-    totals.along.g += size_of(a[i] - b[i]);
-    totals.along.h += hessian_of(a[i], b[i], c[i]);
-  }
-  return totals;
+EDGEWISE_CLONES void derive_pair(const std::int32_t* a, const std::int32_t* b, const float* c,
+                                 std::size_t n, FixedPoint scale, Packed* stats) {
+  for (std::size_t i = 0; i < n; ++i) stats[i] = scale(a[i] - b[i], hessian_of(a[i], b[i], c[i]));
 }
 
 }  // namespace edgewise

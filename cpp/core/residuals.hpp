@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "criteria/pair.hpp"
+#include "fixed_point.hpp"
 #include "posterior.hpp"
 #include "threads.hpp"
 #include "types.hpp"
@@ -32,7 +33,7 @@ class Residuals {
   double scale() const { return scale_; }      // units per 1.0
   double largest() const { return largest_; }  // largest weight * residual
 
-  // G_k and H_k of the given rows: exact sums.
+  // Of the given rows: exact sums.
   ClassSums sums(const Row* rows, std::size_t n) const;
 
   // Residuals of class k of the given rows.
@@ -53,20 +54,10 @@ class Residuals {
 // Sum of p_r p_k in units, from the residuals a of r and b of k and the curvatures c.
 std::int64_t cross_sum(const std::int32_t* a, const std::int32_t* b, const float* c, std::size_t n);
 
-struct PairSums {
-  std::int64_t g = 0, h = 0;  // sum |g|, sum h
-};
-
-// First and second derivatives along e_r - e_s in units, from the residuals a of r and b of s.
-PairSums derive_pair(const std::int32_t* a, const std::int32_t* b, const float* c, std::size_t n,
-                     std::int32_t* g, std::int32_t* h);
-
-// The sums of both.
-struct PairTotals {
-  std::int64_t cross = 0;
-  PairSums along;
-};
-PairTotals pair_totals(const std::int32_t* a, const std::int32_t* b, const float* c, std::size_t n);
+// First and second derivatives along e_r - e_s, packed, from the residuals a of r and b of s. They
+// are at most |a| + |b| and 2 (|a| + |b|).
+void derive_pair(const std::int32_t* a, const std::int32_t* b, const float* c, std::size_t n,
+                 FixedPoint scale, Packed* stats);
 
 // (p_r + p_s) - (p_r - p_s)^2 from the residuals a and b, multiplied out so that ones cancel.
 inline double pair_hessian(double a, double b) {

@@ -6,12 +6,26 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace edgewise {
 
 struct ClassSums {
-  std::vector<std::int64_t> g, h;  // (n_classes), fixed point
+  std::vector<std::int64_t> g, h, size;  // (n_classes), fixed point: G, H, sum |r_ik - p_ik|
+
+  explicit ClassSums(std::size_t n_classes = 0) : g(n_classes), h(n_classes), size(n_classes) {}
+
+  void operator+=(const ClassSums& other) { combine(other, std::plus{}); }
+  void operator-=(const ClassSums& other) { combine(other, std::minus{}); }
+
+ private:
+  template <class F>
+  void combine(const ClassSums& other, F f) {
+    std::transform(g.begin(), g.end(), other.g.begin(), g.begin(), f);
+    std::transform(h.begin(), h.end(), other.h.begin(), h.begin(), f);
+    std::transform(size.begin(), size.end(), other.size.begin(), size.begin(), f);
+  }
 };
 
 struct Pair {
