@@ -41,8 +41,10 @@ class Traffic:
 class Asker:
     """What is asked in a round, and what the core needs for choosing splits."""
 
-    def __init__(self, cuts: _core.Cuts, n_threads: int, begun: Question) -> None:
-        options = begun.setting.options
+    def __init__(
+        self, cuts: _core.Cuts, n_threads: int, options: dict[str, Any], begun: Question
+    ) -> None:
+        self.options = options
         self.data = _core.bin_rows(np.empty((0, options["n_features"])), cuts, 1)  # without rows
         leaves, depth, leaf_size = options["limits"]
         self.limits = _core.GrowLimits(leaves, depth, leaf_size, options["negligible"])
@@ -67,6 +69,7 @@ class Errand(NamedTuple):
 
     grow: Callable[..., Growth]
     args: tuple[Any, ...]
+    options: dict[str, Any]  # of the fit
     begun: Question
 
 
@@ -103,5 +106,6 @@ class Leader(Asker):
 
 def lead(block: Block, errand: Errand) -> Generator[Question, Answer, Done | None]:
     """Does an errand beside a block: asks questions, and is sent the sums of all answers."""
-    leader = Leader(block.cuts, errand.begun.setting.options["n_threads"], errand.begun)
+    options = errand.options
+    leader = Leader(block.cuts, options["n_threads"], options, errand.begun)
     return leader.lead(errand.grow(leader, *errand.args))

@@ -51,7 +51,6 @@ def add_answers(a: Answer, b: Answer) -> Answer:
 class Setting(NamedTuple):
     """What stays the same for all blocks and rounds of a fit."""
 
-    fit: str  # its name: blocks serve one fit at a time
     kind: type["State"]
     options: dict[str, Any]  # of the state
 
@@ -59,11 +58,12 @@ class Setting(NamedTuple):
 class Question(NamedTuple):
     """What a block is asked: the log of a round so far, whose last step is to be answered.
 
-    Of the log the first `n_known` steps are left out, and the model of the rounds before is None,
-    where blocks are expected to have them.
+    Of the log the first `n_known` steps are left out, and the setting and the model of the rounds
+    before are None, where blocks are expected to have them.
     """
 
-    setting: Setting
+    fit: str  # its name: blocks serve one fit at a time
+    setting: Setting | None
     m: int  # the round
     n_known: int
     log: list[Step]
@@ -75,7 +75,7 @@ class State:
 
     def __init__(self, block: "Block", setting: Setting) -> None:
         self.block = block
-        self.fit = setting.fit
+        self.fit = ""
         self.m = 0
         self.n_applied = 0
         self.added = False  # whether the trees of round m are in
@@ -143,7 +143,7 @@ class Block:
 
     def _state_for(self, question: Question) -> State | None:
         state = self._state
-        if state is not None and state.fit == question.setting.fit:
+        if state is not None and state.fit == question.fit:
             applied = state.n_applied - question.n_known
             here = state.m == question.m and 0 <= applied <= len(question.log)
             next_round = state.m + 1 == question.m and state.added and question.n_known == 0
@@ -151,7 +151,10 @@ class Block:
                 return state
         if question.n_known > 0 or (question.m > 0 and question.model is None):
             return None
+        if question.setting is None:
+            return None
         state = question.setting.kind(self, question.setting)
+        state.fit = question.fit
         if question.model is not None:
             trees = _core.trees_on_bins(self.cuts, question.model)
             state.replay(trees, question.model["round_start"])

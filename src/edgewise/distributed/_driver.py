@@ -28,9 +28,8 @@ class Driver(Asker):
         cuts: _core.Cuts,
         n_threads: int,
     ) -> None:
-        setting = Setting(uuid.uuid4().hex, kind, options)
-        super().__init__(cuts, n_threads, Question(setting, 0, 0, [], None))
-        self.options = options
+        begun = Question(uuid.uuid4().hex, Setting(kind, options), 0, 0, [], None)
+        super().__init__(cuts, n_threads, options, begun)
         self.n_rows: int = options["n_total"]
         self._backend = backend
         self._blocks = blocks
@@ -74,7 +73,10 @@ class Driver(Asker):
     def grown(self, grow: Callable[..., Growth], *args: Any) -> Any:
         """What grow(asker, *args) returns: a leader beside the blocks asks if there is one."""
         self._open_round()
-        errand = Errand(grow, args, self.question(self._n_known, None))
+        begun = self.question(self._n_known, None)
+        if begun.m > 0:  # blocks have it, or need more than that
+            begun = begun._replace(setting=None)
+        errand = Errand(grow, args, self.options, begun)
         done: Done | None = self._backend.lead(lead, self._blocks, errand, ask, add_answers)
         if done is None:
             return answered(grow(self, *args), self.trip)

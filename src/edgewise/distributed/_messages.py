@@ -6,7 +6,7 @@ of request for it:
 - a sum: a worker does what is asked of its parts and adds up their answers;
 - a lead: a worker asks for a row of such sums itself, of its own parts and, by messages between
   workers, of the others'. Its messages are fewer by one, and it works while they travel;
-- to follow: a worker answers one leader's messages, each asking for a sum, until an empty one.
+- to follow: a worker answers one leader's questions, each with a sum, until an empty one.
 
 Where workers cannot be reached from here, the scheduler passes messages on. Nothing rests on this:
 whenever anything is not as expected (a part has moved, a worker is gone), there is no answer, and
@@ -22,11 +22,13 @@ from contextlib import asynccontextmanager
 from functools import reduce
 from typing import Any
 
+from .. import _core
 from ._backend import Function, Parts
 
 SUM, LEAD, FOLLOW = "edgewise_sum", "edgewise_lead", "edgewise_follow"
 PATIENCE = 3.0  # seconds to reach the workers, once
 FAILURES = 5  # in a row, after which messages are given up
+KEPT = 1 << 22  # bytes of a buffer that a worker does not give back, since the next is as large
 SHORT = 0.05  # seconds of work that a worker does between two messages, without a task thread
 
 Places = dict[str, list[str]]  # by worker: the keys of the parts it holds
@@ -128,17 +130,22 @@ def _learn(dask_worker: Any) -> None:
     if LEAD in dask_worker.handlers:
         return
     pace = _Pace()
+    _core.keep_buffers(KEPT)
 
     async def sum_here(places: Places, message: bytes) -> bytes | None:
-        return await _sum(dask_worker, places[dask_worker.address], message, pace)
+        function, args, add = pickle.loads(message)
+        return await _sum(dask_worker, places[dask_worker.address], function, args, add, pace)
 
     async def lead_here(places: Places, message: bytes) -> bytes | None:
         return await _lead(dask_worker, places, message, pace)
 
-    async def follow_here(comm: Any, places: Places) -> None:
-        while message := await comm.read():
+    async def follow_here(comm: Any, places: Places, message: bytes) -> None:
+        function, add = pickle.loads(message)
+        keys = places[dask_worker.address]
+        while words := await comm.read():
             try:
-                answer = await sum_here(places, message)
+                args = (pickle.loads(words),)
+                answer = await _sum(dask_worker, keys, function, args, add, pace)
             except Exception:  # the driver will meet it again
                 answer = None
             await comm.write(answer)
@@ -181,10 +188,11 @@ async def _worked(
     return answer
 
 
-async def _sum(worker: Any, keys: list[str], message: bytes, pace: _Pace) -> bytes | None:
+async def _sum(
+    worker: Any, keys: list[str], function: Function, args: Any, add: Function, pace: _Pace
+) -> bytes | None:
     if not (parts := _held(worker, keys)):
         return None
-    function, args, add = pickle.loads(message)
     return pickle.dumps(await _worked(worker, parts, function, args, add, pace), protocol=5)
 
 
@@ -196,10 +204,11 @@ async def _lead(worker: Any, places: Places, message: bytes, pace: _Pace) -> byt
     asking = asks(parts[0], task)
     question = next(asking)
     async with _lines(worker.rpc, others) as lines:
+        follow = pickle.dumps((answer, add), protocol=5)
         for line in lines:
-            await line.write({"op": FOLLOW, "places": places, "reply": False})
+            await line.write({"op": FOLLOW, "places": places, "message": follow, "reply": False})
         while True:
-            words = pickle.dumps((answer, (question,), add), protocol=5)
+            words = pickle.dumps(question, protocol=5)
             for line in lines:
                 await line.write(words)
             own = await _worked(worker, parts, answer, (question,), add, pace)
