@@ -19,7 +19,6 @@ namespace {
 
 using Targets = std::vector<std::pair<int, int>>;
 using InSigns = nb::ndarray<const std::int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using InCodes = nb::ndarray<const Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 std::vector<Target> targets_from(const Targets& pairs) {
   std::vector<Target> targets;
@@ -136,16 +135,12 @@ void bind_cuts(nb::module_& m) {
       "x"_a, "cuts"_a, "n_threads"_a);
   m.def(
       "binned_from_columns",
-      [](const InCodes& columns, const Cuts& cuts, int n_threads) {
+      [](const In<Code>& columns, std::size_t n_rows, const Cuts& cuts, int n_threads) {
         nb::gil_scoped_release nogil;
-        return BinnedData(std::vector<Code>(columns.data(), columns.data() + columns.size()),
-                          columns.shape(1), columns.shape(0), cuts, team_of(n_threads));
+        return BinnedData(copy(columns), n_rows, cuts, team_of(n_threads));
       },
-      "columns"_a, "cuts"_a, "n_threads"_a);
-  m.def("columns_of", [](const BinnedData& d) {
-    return nb::ndarray<nb::numpy, const Code, nb::ndim<2>>(
-        d.all_codes().data(), {static_cast<std::size_t>(d.n_features), d.n_rows}, nb::find(d));
-  });
+      "columns"_a, "n_rows"_a, "cuts"_a, "n_threads"_a);
+  m.def("columns_of", [](const BinnedData& d) { return to_numpy(d.all_columns()); });
   m.def(
       "trees_on_bins",
       [](const Cuts& cuts, const nb::dict& forest) {

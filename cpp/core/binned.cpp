@@ -197,15 +197,22 @@ BinnedData::BinnedData(const Matrix& x, Cuts fitted, std::vector<Grouped> groupe
   take_groups();
   find_usual(team);
   lay_out_rows(team);
+  pack_columns(team);
 }
 
-BinnedData::BinnedData(std::vector<Code> bins, std::size_t n, std::size_t d, Cuts fitted,
-                       const Team& team)
-    : BinnedData(n, d, std::move(fitted), {}) {
+BinnedData::BinnedData(std::vector<Code> bins, std::size_t n, Cuts fitted, const Team& team)
+    : BinnedData(n, fitted.of_feature.size() - fitted.finer.size(), fitted, {}) {
   all_codes_ = std::move(bins);
-  for (std::size_t f = 0; f < d; ++f) columns_[f].all = &all_codes_[f * n_rows];
+  for (std::size_t f = 0; f < columns_.size(); ++f) columns_[f].all = &all_codes_[f * n_rows];
   find_usual(team);
   lay_out_rows(team);
+  pack_columns(team);
+}
+
+std::vector<Code> BinnedData::all_columns() const {
+  std::vector<Code> bins(columns_.size() * n_rows);
+  for (std::size_t f = 0; f < columns_.size(); ++f) columns_[f].copy(0, n_rows, &bins[f * n_rows]);
+  return bins;
 }
 
 void BinnedData::find_usual(const Team& team) {
@@ -254,6 +261,7 @@ BinnedData::BinnedData(const Transposed& x, Cuts fitted, std::vector<Grouped> gr
     n_unusual_[f] = n_rows - counts.of_bin[usual[f]];
   }
   lay_out_rows(team);
+  pack_columns(team);
 }
 
 void BinnedData::make_room(const Transposed& x, const Encoded& encoded) {
@@ -325,6 +333,31 @@ void BinnedData::lay_out_rows(const Team& team) {
     column_at.resize(offset[f + 1], f);
 }
 
+// Columns of two bins become bits; those of bytes move together.
+void BinnedData::pack_columns(const Team& team) {
+  std::vector<std::size_t> to_pack;
+  for (std::size_t f = 0; f < columns_.size(); ++f)
+    if (columns_[f].all && n_bins(static_cast<int>(f)) <= 2) to_pack.push_back(f);
+  if (to_pack.empty() || n_rows == 0) return;
+  const std::size_t n_bytes = (n_rows + 7) / 8;
+  packed_codes_.resize(to_pack.size() * n_bytes);
+  team.each(to_pack.size(), [&](std::size_t i, int) {
+    Column& column = columns_[to_pack[i]];
+    Code* bits = &packed_codes_[i * n_bytes];
+    for (std::size_t row = 0; row < n_rows; ++row)
+      bits[row / 8] = static_cast<Code>(bits[row / 8] | column.all[row] << (row % 8));
+    column.all = bits, column.shift = 3;
+  });
+  std::vector<Code> kept;
+  kept.reserve(all_codes_.size() - to_pack.size() * n_rows);
+  for (Column& column : columns_)
+    if (column.bytes()) {
+      kept.insert(kept.end(), column.all, column.all + n_rows);
+      column.all = kept.data() + (kept.size() - n_rows);
+    }
+  all_codes_ = std::move(kept);
+}
+
 std::vector<double> BinnedData::categories_in(int f, const BinSet& bins) const {
   std::vector<double> values;
   const std::size_t n_own = feature_of.size() - grouped_.size(), u = static_cast<std::size_t>(f);
@@ -339,7 +372,8 @@ std::vector<double> BinnedData::categories_in(int f, const BinSet& bins) const {
 }
 
 std::size_t BinnedData::bytes() const {
-  std::size_t total = all_codes_.size() + listed_codes_.size() + codes.size();
+  std::size_t total = all_codes_.size() + packed_codes_.size() + listed_codes_.size();
+  total += codes.size();
   total += joint.codes.size() * sizeof(std::uint16_t);
   total += listed_rows_.size() * sizeof(Row) + column_at.size() * sizeof(std::uint32_t);
   for (const Block& block : blocks)

@@ -7,8 +7,8 @@
 // - sparse: rows list only the entries that differ from the feature's most frequent bin (the
 //   "usual" one), as histogram places. The usual bin's sum is the node's total minus the others,
 //   exactly, because sums are integers.
-// Codes are kept column after column beside either, for routing: all of them, or, of sparse input,
-// only rows that are not in the column's usual bin.
+// Codes are kept column after column beside either, for routing: all of them, those of columns of
+// two bins as bits; or, of sparse input, only rows that are not in the column's usual bin.
 //
 // A column is a feature's; or it has further cuts of one, if more than 255 bins are asked for; or
 // it holds groups of the categories of a feature that has too many for bins of their own. Those
@@ -46,16 +46,32 @@ struct Block {
   }
 };
 
-// The bins of one column: of all rows, or of those listed, ascending, and the usual one for others.
+// Writes eight bits, the lowest first, as eight bytes.
+inline void spread_bits(std::uint8_t bits, std::uint8_t* out) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101, kNthBitOfNthByte = 0x8040201008040201;
+  const std::uint64_t chosen = (bits * kOnes) & kNthBitOfNthByte;
+  const std::uint64_t bytes = ((chosen + 0x7f * kOnes) >> 7) & kOnes;
+  for (int b = 0; b < 8; ++b) out[b] = static_cast<std::uint8_t>(bytes >> (8 * b));
+}
+
+// The bins of one column: of all rows, a byte or a bit each, or of those listed, ascending, and the
+// usual one for others.
 struct Column {
   const Code* all = nullptr;
+  std::uint8_t shift = 0;  // 3: bytes of `all` hold eight rows
   const Row* rows = nullptr;
   const Code* codes = nullptr;
   std::size_t n = 0;  // listed
   Code usual = 0;
 
+  bool bytes() const { return all && shift == 0; }
+  // Of columns that list no rows, bytes or bits, without a branch.
+  Code at(Row row) const {
+    const unsigned low = (1u << shift) - 1u, most = 255u >> (shift ? 7 : 0);
+    return static_cast<Code>((all[row >> shift] >> (row & low)) & most);
+  }
   Code code(Row row) const {
-    if (all) return all[row];
+    if (all) return at(row);
     const Row* at = std::lower_bound(rows, rows + n, row);
     return at != rows + n && *at == row ? codes[at - rows] : usual;
   }
@@ -63,8 +79,12 @@ struct Column {
   // Calls visit(i, code) for of[0..count), fastest where these rows ascend.
   template <class Visit>
   void each(const Row* of, std::size_t count, Visit visit) const {
-    if (all) {
+    if (bytes()) {
       for (std::size_t i = 0; i < count; ++i) visit(i, all[of[i]]);
+      return;
+    }
+    if (all) {
+      for (std::size_t i = 0; i < count; ++i) visit(i, this->at(of[i]));
       return;
     }
     const Row *at = rows, *end = rows + n;
@@ -82,13 +102,22 @@ struct Column {
 
   // Writes the codes of rows [begin, end).
   void copy(std::size_t begin, std::size_t end, Code* out) const {
-    if (all) {
+    if (bytes()) {
       std::copy(all + begin, all + end, out);
       return;
     }
+    if (all) return unpack(begin, end, out);
     std::fill(out, out + (end - begin), usual);
     const Row* at = std::lower_bound(rows, rows + n, static_cast<Row>(begin));
     for (; at != rows + n && *at < end; ++at) out[*at - begin] = codes[at - rows];
+  }
+
+ private:
+  void unpack(std::size_t begin, std::size_t end, Code* out) const {
+    std::size_t i = begin;
+    for (; i < end && i % 8; ++i) *out++ = at(static_cast<Row>(i));
+    for (; i + 8 <= end; i += 8, out += 8) spread_bits(all[i / 8], out);
+    for (; i < end; ++i) *out++ = at(static_cast<Row>(i));
   }
 };
 
@@ -110,8 +139,8 @@ struct BinnedData {
   BinnedData(const Transposed& x, Cuts cuts, std::vector<Grouped> grouped, const Team& team);
 
   // From the bins themselves, (n_features, n_rows).
-  BinnedData(std::vector<Code> columns, std::size_t n_rows, std::size_t n_features, Cuts cuts,
-             const Team& team);
+  BinnedData(std::vector<Code> columns, std::size_t n_rows, Cuts cuts, const Team& team);
+  std::vector<Code> all_columns() const;
 
   std::uint32_t n_places() const { return offset.back(); }
   int n_value_bins(int f) const { return cuts.n_value_bins(static_cast<std::size_t>(f)); }
@@ -123,7 +152,6 @@ struct BinnedData {
   const Column& column(int f) const { return columns_[static_cast<std::size_t>(f)]; }
   Code code(Row row, int f) const { return column(f).code(row); }
   bool has_lists() const { return has_lists_; }
-  const std::vector<Code>& all_codes() const { return all_codes_; }  // of columns that list no rows
   // Whether it is less work to take n rows out of a histogram than to subtract their own.
   bool pays_to_remove(std::size_t n) const {
     return !column_at.empty() && 4.0 * static_cast<double>(n) * n_per_row_ < n_places();
@@ -151,12 +179,13 @@ struct BinnedData {
   void take_groups();
   void find_usual(const Team& team);
   void lay_out_rows(const Team& team);
+  void pack_columns(const Team& team);
 
   double n_per_row_ = 0.0;              // sparse: entries of a row
   bool has_lists_ = false;              // whether some column lists rows
   std::vector<std::size_t> n_unusual_;  // (n_features): rows not in the usual bin
   std::vector<Column> columns_;         // (n_features)
-  std::vector<Code> all_codes_, listed_codes_;
+  std::vector<Code> all_codes_, packed_codes_, listed_codes_;
   std::vector<Row> listed_rows_;
   std::vector<Grouped> grouped_;  // of the last columns; without codes
 };

@@ -184,8 +184,10 @@ void add_column(const Column& column, const std::vector<Bin>& of_row, Bin* __res
     for (std::size_t e = 0; e < column.n; ++e) places[column.codes[e]] += of_row[column.rows[e]];
     return;
   }
-  for (std::size_t i = 0; i < of_row.size(); ++i)
-    if (column.all[i] != column.usual) places[column.all[i]] += of_row[i];
+  for (std::size_t i = 0; i < of_row.size(); ++i) {
+    const Code code = column.at(static_cast<Row>(i));
+    if (code != column.usual) places[code] += of_row[i];
+  }
 }
 
 // Sparse and wide: rows have next to nothing in a block, but columns list their rows one after the

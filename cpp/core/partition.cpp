@@ -50,13 +50,20 @@ struct Router {
 
  private:
   std::size_t part_plainly(Row* rows, std::size_t n, Row* right) const {
-    const Code* codes = data.column(feature).all;
+    const Column& column = data.column(feature);
+    const Code* codes = column.all;
+    if (column.bytes()) return part(rows, n, right, [&](Row row) { return codes[row]; });
+    return part(rows, n, right, [&](Row row) { return column.at(row); });
+  }
+
+  template <class CodeOf>
+  std::size_t part(Row* rows, std::size_t n, Row* right, CodeOf code_of) const {
     const auto last = static_cast<Code>(bin);
     std::size_t n_left = 0;
     for (std::size_t i = 0; i < n; ++i) {
       const Row row = rows[i];
       rows[n_left] = right[i - n_left] = row;
-      n_left += codes[row] <= last;
+      n_left += code_of(row) <= last;
     }
     return n_left;
   }

@@ -1,6 +1,7 @@
 #include "routing.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -66,7 +67,7 @@ void route(const BinnedData& data, Tree& tree, const Row* rows, std::size_t n) {
     for (int d = 0; d < deepest; ++d) {
       for (std::size_t i = 0; i < kAbreast; ++i) {
         const Step& step = steps[at[i]];
-        const Code code = kLists ? step.column->code(of[i]) : step.column->all[of[i]];
+        const Code code = kLists ? step.column->code(of[i]) : step.column->at(of[i]);
         bool left = (code <= step.bin) | (code == step.missing);
         if constexpr (kSets) left = sets[at[i]] ? sets[at[i]]->contains(code) : left;
         at[i] = step.left + !left;
@@ -96,13 +97,13 @@ bool fits_range(const Tree& tree) {
 void route_range(const BinnedData& data, Tree& tree, std::size_t begin, std::size_t end) {
   constexpr std::size_t kAtOnce = 1024;
   const auto nodes = steps_of(data, tree);
-  std::vector<const Code*> columns(nodes.size());  // of every node, from the first row on
-  std::vector<std::vector<Code>> copies;           // of columns that list rows
+  std::vector<const Code*> columns(nodes.size());  // of every node, from the next rows on
+  std::vector<std::array<Code, kAtOnce>> copies;   // of columns that are not bytes
+  copies.reserve(nodes.size());
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (tree.feature[i] < 0) continue;
     const Column& column = *nodes[i].column;
-    if (!column.all) column.copy(begin, end, copies.emplace_back(end - begin).data());
-    columns[i] = column.all ? column.all + begin : copies.back().data();
+    columns[i] = column.bytes() ? column.all : copies.emplace_back().data();
   }
   const auto choices = choices_of(
       tree.feature, tree.left, [](std::size_t i) { return static_cast<std::uint32_t>(i); },
@@ -112,9 +113,18 @@ void route_range(const BinnedData& data, Tree& tree, std::size_t begin, std::siz
   std::uint8_t leaves[kAtOnce];
   for (std::size_t b = begin; b < whole; b += kAtOnce) {
     const std::size_t n = std::min(kAtOnce, whole - b);
+    std::size_t next_copy = 0;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (tree.feature[i] < 0) continue;
+      const Column& column = *nodes[i].column;
+      if (column.bytes()) {
+        columns[i] = column.all + b;
+      } else {
+        column.copy(b, b + n, copies[next_copy++].data());
+      }
+    }
     board.leaves(choices, columns.data(), n, leaves);
     std::copy_n(leaves, n, &tree.leaf_of_row[b]);
-    for (const Code*& column : columns) column += column ? n : 0;
   }
   std::vector<Row> rest(end - whole);
   std::iota(rest.begin(), rest.end(), static_cast<Row>(whole));

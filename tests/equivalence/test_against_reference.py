@@ -105,6 +105,15 @@ def test_small_integers(algorithm, seed):
     assert_equivalent(X, *fit_both(algorithm, X, y, uneven_weights(seed, len(y))))
 
 
+@pytest.mark.parametrize("n", [80, 83])  # eight rows to a byte, and some over
+@pytest.mark.parametrize("missing", [0.0, 0.1])
+def test_columns_of_two_values(algorithm, n, missing, seed):
+    X, y = table(seed + 45, n=n, K=4, d=6, levels=2)
+    X[:, 0] = table(seed + 46, n=n)[0][:, 0]
+    X[np.random.default_rng(seed).random(n) < missing, 1] = np.nan
+    assert_equivalent(X, *fit_both(algorithm, X, y, uneven_weights(seed, len(y))))
+
+
 def test_many_rounds(algorithm):
     X, y = table(50, n=60, K=3, missing=0.1)
     w = uneven_weights(50, len(y))

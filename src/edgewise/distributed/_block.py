@@ -164,7 +164,7 @@ class Block:
 
 
 def _rebuilt(cuts: _core.Cuts, columns: Array, labels: Array, weights: Array | None) -> Block:
-    return Block(cuts, _core.binned_from_columns(columns, cuts, 1), labels, weights)
+    return Block(cuts, _core.binned_from_columns(columns, len(labels), cuts, 1), labels, weights)
 
 
 def ask(block: Block, question: Question) -> Answer:
