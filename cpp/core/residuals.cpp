@@ -37,45 +37,36 @@ inline std::int32_t hessian_of(std::int32_t a, std::int32_t b, float c) {
   return ones - a - b - static_cast<std::int32_t>(square * c);
 }
 
-// Sums of n rows by class, in 32 bits.
-struct ShortSums {
-  std::vector<std::int32_t> g, h, size;  // (stride)
-
-  explicit ShortSums(std::size_t stride) : g(stride), h(stride), size(stride) {}
-};
-
-// Sums n rows of residuals q, of their Hessians |q| - q^2 c and of |q|, over kVectors times eight
-// classes from k on at a time so that the sums stay in registers.
+// Sums n rows of residuals q and of their Hessians |q| - q^2 c, over kVectors times eight classes
+// at a time so that the sums stay in registers.
 template <std::size_t kVectors>
 inline void sum_lanes(const std::int32_t* q, std::size_t stride, const Row* rows,
-                      const float* curvature, std::size_t n, std::size_t k, ShortSums& out) {
-  Int8 sum_g[kVectors] = {}, sum_h[kVectors] = {}, sum_size[kVectors] = {};
+                      const float* curvature, std::size_t n, std::int32_t* g, std::int32_t* h) {
+  Int8 sum_g[kVectors] = {}, sum_h[kVectors] = {};
   for (std::size_t i = 0; i < n; ++i) {
-    const std::int32_t* row = q + rows[i] * stride + k;
+    const std::int32_t* row = q + rows[i] * stride;
     const float c = curvature[rows[i]];
     for (std::size_t v = 0; v < kVectors; ++v) {
       const Int8 value = load8(row + kLanes * v);
-      const Int8 magnitude = value < 0 ? -value : value;
-      const Float8 size = to_float(magnitude);
+      const Float8 size = to_float(value < 0 ? -value : value);
       sum_g[v] += value;
       sum_h[v] += to_int(size - size * size * c);
-      sum_size[v] += magnitude;
     }
   }
-  std::memcpy(&out.g[k], sum_g, sizeof sum_g);
-  std::memcpy(&out.h[k], sum_h, sizeof sum_h);
-  std::memcpy(&out.size[k], sum_size, sizeof sum_size);
+  std::memcpy(g, sum_g, sizeof sum_g);
+  std::memcpy(h, sum_h, sizeof sum_h);
 }
 
 EDGEWISE_CLONES void sum_rows(const std::int32_t* q, std::size_t stride, const Row* rows,
-                              const float* curvature, std::size_t n, ShortSums& out) {
+                              const float* curvature, std::size_t n, std::int32_t* g,
+                              std::int32_t* h) {
   std::size_t k = 0;
-  for (; k + 32 <= stride; k += 32) sum_lanes<4>(q, stride, rows, curvature, n, k, out);
+  for (; k + 32 <= stride; k += 32) sum_lanes<4>(q + k, stride, rows, curvature, n, g + k, h + k);
   if (k + 16 <= stride) {
-    sum_lanes<2>(q, stride, rows, curvature, n, k, out);
+    sum_lanes<2>(q + k, stride, rows, curvature, n, g + k, h + k);
     k += 16;
   }
-  if (k < stride) sum_lanes<1>(q, stride, rows, curvature, n, k, out);
+  if (k < stride) sum_lanes<1>(q + k, stride, rows, curvature, n, g + k, h + k);
 }
 
 }  // namespace
@@ -105,6 +96,7 @@ double Residuals::scale_for(std::size_t n, double largest) {
 void Residuals::round(const Posterior& posterior, std::size_t n_total, double largest,
                       const Team& team) {
   const std::size_t n = posterior.n_rows();
+  posterior_ = &posterior;
   n_classes_ = static_cast<std::size_t>(posterior.n_classes());
   stride_ = (n_classes_ + kLanes - 1) / kLanes * kLanes;
   q_.resize(n * stride_);
@@ -126,15 +118,21 @@ void Residuals::round(const Posterior& posterior, std::size_t n_total, double la
 
 ClassSums Residuals::sums(const Row* rows, std::size_t n) const {
   ClassSums sums(n_classes_);
-  ShortSums part(stride_);
+  std::vector<std::int32_t> g(stride_), h(stride_);
   for (std::size_t b = 0; b < n; b += kFlush) {
-    sum_rows(q_.data(), stride_, rows + b, curvature_.data(), std::min(kFlush, n - b), part);
+    const std::size_t size = std::min(kFlush, n - b);
+    sum_rows(q_.data(), stride_, rows + b, curvature_.data(), size, g.data(), h.data());
     for (std::size_t k = 0; k < n_classes_; ++k) {
-      sums.g[k] += part.g[k];
-      sums.h[k] += part.h[k];
-      sums.size[k] += part.size[k];
+      sums.g[k] += g[k];
+      sums.h[k] += h[k];
+    }
+    for (const Row* row = rows + b; row < rows + b + size; ++row) {
+      const auto y = static_cast<std::size_t>(posterior_->label(*row));
+      sums.size[y] += 2 * q_[*row * stride_ + y];
     }
   }
+  // Only residuals of true classes are positive: |q| = 2 max(q, 0) - q.
+  for (std::size_t k = 0; k < n_classes_; ++k) sums.size[k] -= sums.g[k];
   return sums;
 }
 

@@ -45,6 +45,7 @@ class Residuals {
   void gather_all(const Row* rows, std::size_t n, std::int32_t* out, float* c) const;
 
  private:
+  const Posterior* posterior_ = nullptr;    // whose residuals these are
   std::size_t n_classes_ = 0, stride_ = 0;  // classes, padded to whole vectors
   std::vector<std::int32_t> q_;             // (n_rows, stride), weighted
   std::vector<float> curvature_;            // (n_rows)

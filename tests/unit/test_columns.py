@@ -27,7 +27,7 @@ def mixed(n):
 
 
 def ranks(column):
-    """Bins of a column of few values: ranks among them (there is one at least), missing ones last."""
+    """Bins of a column of few values: ranks (of one at least), missing ones last."""
     values = np.unique(column[~np.isnan(column)])
     return np.where(np.isnan(column), max(len(values), 1), np.searchsorted(values, column))
 
