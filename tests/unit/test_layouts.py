@@ -8,6 +8,7 @@ import pytest
 from support import VARIANTS, assert_same_model, table
 
 import edgewise
+from edgewise._data.features import readable
 
 fast = partial(edgewise.LogitBoostClassifier, n_estimators=3, min_samples_leaf=1)
 X, Y = table(0, n=120, K=3, d=4)
@@ -56,6 +57,11 @@ def test_layouts(name, layout):
     model = make().fit(layout(X), Y)
     assert_same_model(model.model_, expected.model_)
     np.testing.assert_array_equal(model.predict_proba(layout(X)), expected.predict_proba(X))
+
+
+@pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
+def test_the_core_reads_numbers_at_their_own_addresses(layout):
+    assert readable(np.asarray(layout(X))).flags.aligned
 
 
 def test_read_only_memory_maps(tmp_path):

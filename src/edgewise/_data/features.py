@@ -218,7 +218,8 @@ def readable(X: NDArray[Any]) -> NDArray[Any]:
     if X.dtype.kind + str(X.dtype.itemsize) not in _READABLE:
         return X.astype(np.float64)
     native = X if X.dtype.isnative else X.astype(X.dtype.newbyteorder("="))
-    return native if all(s % native.itemsize == 0 for s in native.strides) else native.copy()
+    whole = native.flags.aligned and all(s % native.itemsize == 0 for s in native.strides)
+    return native if whole else native.copy()
 
 
 def need_few_bins(estimator: Any, where: str) -> None:

@@ -54,7 +54,7 @@ def class_factors(class_weight: Any, classes: NDArray[Any]) -> Weights:
 def row_costs(costs: Any, n_rows: int) -> Weights:
     """What each answer costs, row by row: (n, n_classes), not negative."""
     try:
-        matrix = np.ascontiguousarray(costs, dtype=np.float64)
+        matrix = np.require(costs, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
     except (TypeError, ValueError) as error:
         raise InvalidDataError(
             f"costs must hold numbers only, in rows of one length. {error}"
