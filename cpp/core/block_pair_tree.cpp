@@ -127,7 +127,7 @@ std::vector<Bin> PairTreeBlock::histogram(const std::int64_t* request, double ne
   const auto rows = rows_.of(static_cast<std::size_t>(request[0]));
   const Pair pair{static_cast<int>(request[1]), static_cast<int>(request[2])};
   const PairUnits units(static_cast<double>(request[3]), static_cast<std::size_t>(request[4]),
-                        negligible);
+                        share_of_parent(data_, negligible));
   w.make_room(kPiece);
   w.rows.resize(kPiece), w.stats.resize(kPiece);
   std::vector<Bin> bins(data_.n_places());

@@ -96,7 +96,8 @@ class PairTreeEvaluator {
         workspace_(workspace),
         histograms_(histograms),
         kind_(kind),
-        shrinkage_(shrinkage) {}
+        shrinkage_(shrinkage),
+        share_(share_of_parent(data, limits.negligible)) {}
 
   void root(Node& node, const Row* rows, const Team& team) {
     node.state.sums = class_sums(Pieces(node, rows, team, 0));
@@ -127,7 +128,7 @@ class PairTreeEvaluator {
     drop_hopeless(data_, pieces.rows, pieces.n, limits_.min_samples_leaf, node.state.active);
     if (active.empty()) return;
     pick_pair(node, pieces);
-    const PairUnits units(node.state.above, node.state.pair, limits_.negligible);
+    const PairUnits units(node.state.above, node.state.pair, share_);
     const FixedPoint scale = units.scale;  // per unit of the residuals
     std::vector<Bin> total(workspace_.size());
     pieces.each([&](std::size_t t, const Row* rows, std::size_t n) {
@@ -429,6 +430,7 @@ class PairTreeEvaluator {
   std::vector<std::vector<Bin>>& histograms_;
   LeafKind kind_;
   double shrinkage_;
+  double share_;  // of the mean, below which rows take no part in a search
 };
 
 }  // namespace

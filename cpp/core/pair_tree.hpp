@@ -32,9 +32,16 @@ struct Sizes {
   }
 };
 
-// A node whose pair this is has larger residuals of it than its parent: a share of its mean is so
-// much larger a share of the parent's.
-inline constexpr double kOfParent = 16.0;
+// The share of the mean of a node's parent below which its rows take no part in the search. A node
+// whose pair this is has larger residuals of it than its parent, so it is more than the share of
+// its own mean; but not where three categories or more are parted: one whose rows are all left out
+// would have no side.
+inline double share_of_parent(const BinnedData& data, double negligible) {
+  constexpr double kMore = 16.0;
+  for (int f = 0; f < data.n_features; ++f)
+    if (data.is_categorical(f) && data.n_value_bins(f) > 2) return negligible;
+  return kMore * negligible;
+}
 
 // How derivatives along a node's pair become integers, and which rows take part in its search. It
 // follows from the rows of the node's parent (of a root, from its own), so that it is known before
@@ -43,12 +50,12 @@ struct PairUnits {
   FixedPoint scale;
   Threshold counts;
 
-  PairUnits(const Sizes& above, Pair pair, double negligible)
-      : PairUnits(static_cast<double>(above.of_pair(pair)), above.n_rows, negligible) {}
-  PairUnits(double size, std::size_t n, double negligible)
+  PairUnits(const Sizes& above, Pair pair, double share)
+      : PairUnits(static_cast<double>(above.of_pair(pair)), above.n_rows, share) {}
+  PairUnits(double size, std::size_t n, double share)
       : scale{std::min(1.0, FixedPoint::units(size, n)),
               std::min(1.0, FixedPoint::units(2.0 * size, n))},
-        counts(kOfParent * negligible, size * scale.g, size * scale.h, n) {}
+        counts(share, size * scale.g, size * scale.h, n) {}
 };
 
 // Moves the rows that count, and their statistics, to the front; returns how many.

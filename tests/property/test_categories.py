@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from support import VARIANTS, assert_same_model, nominal_table, uneven_weights
 
@@ -41,6 +41,7 @@ def assert_same_but_for_rounding(a, X, b, Z):
 @every_maker
 @some_examples
 @given(seed=SEEDS, missing=st.sampled_from([0.0, 0.1]), samples=st.sampled_from([1, 4]))
+@example(seed=44805, missing=0.1, samples=4)  # a category all of whose rows could be left out
 def test_numbers_of_the_categories_do_not_matter(make, two_classes, seed, missing, samples):
     X, y = nominal_table(seed, n=90, K=2 if two_classes else 4, missing=missing)
     w = uneven_weights(seed, len(y))
