@@ -34,12 +34,14 @@ struct Sizes {
 
 // The share of the mean of a node's parent below which its rows take no part in the search. A node
 // whose pair this is has larger residuals of it than its parent, so it is more than the share of
-// its own mean; but not where three categories or more are parted: one whose rows are all left out
-// would have no side.
+// its own mean; but not where there are missing values or three categories and more: such as have
+// all their rows left out would have no side.
 inline double share_of_parent(const BinnedData& data, double negligible) {
   constexpr double kMore = 16.0;
-  for (int f = 0; f < data.n_features; ++f)
-    if (data.is_categorical(f) && data.n_value_bins(f) > 2) return negligible;
+  for (int f = 0; f < data.n_features; ++f) {
+    const bool missing = data.n_bins(f) > data.n_value_bins(f);
+    if (missing || (data.is_categorical(f) && data.n_value_bins(f) > 2)) return negligible;
+  }
   return kMore * negligible;
 }
 
