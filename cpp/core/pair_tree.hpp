@@ -34,15 +34,16 @@ struct Sizes {
 
 // The share of the mean of a node's parent below which its rows take no part in the search. A node
 // whose pair this is has larger residuals of it than its parent, so it is more than the share of
-// its own mean; but not where there are missing values or three categories and more: such as have
-// all their rows left out would have no side.
+// its own mean; but not where there are missing values, and where there are three categories or
+// more nothing is left out: such as have all their rows left out would have no side.
 inline double share_of_parent(const BinnedData& data, double negligible) {
   constexpr double kMore = 16.0;
+  double share = kMore * negligible;
   for (int f = 0; f < data.n_features; ++f) {
-    const bool missing = data.n_bins(f) > data.n_value_bins(f);
-    if (missing || (data.is_categorical(f) && data.n_value_bins(f) > 2)) return negligible;
+    if (data.is_categorical(f) && data.n_value_bins(f) > 2) return 0.0;
+    if (data.n_bins(f) > data.n_value_bins(f)) share = negligible;
   }
-  return kMore * negligible;
+  return share;
 }
 
 // How derivatives along a node's pair become integers, and which rows take part in its search. It

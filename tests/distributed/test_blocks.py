@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
-from support import nominal_table, table
+from support import assert_same_model, nominal_table, table, uneven_weights
 from support_blocks import PARTITIONINGS, assert_same_fit, fit_blocks, parts_of
 
 import edgewise
@@ -167,6 +167,16 @@ def test_bad_input_is_refused_with_words(gaps):
         fit_blocks(named, X, y)
     with pytest.raises(InvalidDataError, match="0 sample"):
         fit_blocks(boost, X[:0], y[:0])
+
+
+@pytest.mark.parametrize("seed", [2, 25, 89])
+def test_rows_fitted_well_do_not_lose_their_category(seed):
+    """Of a category all of whose rows were left out of a search, nobody would know the side."""
+    X, y = nominal_table(seed, n=300, K=4)
+    few = {"max_leaf_nodes": 8, "min_samples_leaf": 1, "categorical_features": [0, 1]}
+    boost = edgewise.AOSOLogitBoostClassifier(n_estimators=120, learning_rate=0.3, **few)
+    w = uneven_weights(seed, len(y))
+    assert_same_model(fit_blocks(boost, X, y, w).model_, boost.fit(X, y, sample_weight=w).model_)
 
 
 def test_blocks_travel_without_their_state(gaps):
