@@ -19,8 +19,7 @@ struct PairTreeBlock::Workspace {
   std::vector<std::int32_t> a, b;
   std::vector<float> c;
   std::vector<std::int32_t> of_class;  // residuals class by class
-  std::vector<Row> rows;
-  std::vector<Packed> stats;
+  PairPiece piece;
 
   void make_room(std::size_t n) {
     if (a.size() >= n) return;
@@ -101,12 +100,13 @@ PairAnswers PairTreeBlock::answer(const PairRequests& requests, double negligibl
   team.each(n_pairs, [&](std::size_t i, int slot) {
     out.pairs[i] = cross(&requests.pairs[i * PairRequests::kPairWidth], of_slot(slot));
   });
+  const double share = share_of_parent(data_, negligible);
   team.each(n_histograms, [&](std::size_t i, int slot) {
     const std::int64_t* request = &requests.histograms[i * PairRequests::kHistogramWidth];
     if (counted) {
-      out.histograms.put(i, histogram<CountedBin>(request, negligible, of_slot(slot)));
+      out.histograms.put(i, histogram<CountedBin>(request, share, of_slot(slot)));
     } else {
-      out.histograms.put(i, histogram<PlainBin>(request, negligible, of_slot(slot)));
+      out.histograms.put(i, histogram<PlainBin>(request, share, of_slot(slot)));
     }
   });
   return out;
@@ -121,25 +121,20 @@ std::int64_t PairTreeBlock::cross(const std::int32_t* request, Workspace& w) con
 }
 
 template <class Bin>
-std::vector<Bin> PairTreeBlock::histogram(const std::int64_t* request, double negligible,
+std::vector<Bin> PairTreeBlock::histogram(const std::int64_t* request, double share,
                                           Workspace& w) const {
-  constexpr std::size_t kPiece = 4096;
   const auto rows = rows_.of(static_cast<std::size_t>(request[0]));
   const Pair pair{static_cast<int>(request[1]), static_cast<int>(request[2])};
   const PairUnits units(static_cast<double>(request[3]), static_cast<std::size_t>(request[4]),
-                        share_of_parent(data_, negligible));
-  w.make_room(kPiece);
-  w.rows.resize(kPiece), w.stats.resize(kPiece);
+                        share);
+  w.make_room(PairPiece::kRows);
   std::vector<Bin> bins(data_.n_places());
   Bin total{};
-  for (std::size_t at = 0; at < rows.size(); at += kPiece) {
-    const std::size_t n = std::min(kPiece, rows.size() - at);
-    const Row* piece = rows.data() + at;
-    residuals_.gather_pair(piece, n, pair, w.a.data(), w.b.data(), w.c.data());
-    derive_pair(w.a.data(), w.b.data(), w.c.data(), n, units.scale, w.stats.data());
-    const std::size_t kept = keep_rows(piece, n, units.counts, w.rows.data(), w.stats.data());
-    for (std::size_t i = 0; i < kept; ++i) total += Bin::row(w.stats[i]);
-    add_to_histogram(data_, w.rows.data(), w.stats.data(), kept, bins.data());
+  for (std::size_t at = 0; at < rows.size(); at += PairPiece::kRows) {
+    const std::size_t n = std::min(PairPiece::kRows, rows.size() - at);
+    const Row* of = rows.data() + at;
+    residuals_.gather_pair(of, n, pair, w.a.data(), w.b.data(), w.c.data());
+    total += w.piece.add(data_, of, n, w.a.data(), w.b.data(), w.c.data(), units, bins.data());
   }
   complete_histogram(data_, all_columns(data_), total, bins.data());
   return bins;

@@ -79,7 +79,7 @@ class PairTreeBlock {
             const Team& team);
   std::int64_t cross(const std::int32_t* request, Workspace& w) const;
   template <class Bin>
-  std::vector<Bin> histogram(const std::int64_t* request, double negligible, Workspace& w) const;
+  std::vector<Bin> histogram(const std::int64_t* request, double share, Workspace& w) const;
 
   std::size_t width() const { return node_sums(posterior_.n_classes()); }
   std::int64_t* sums(std::size_t node) { return &sums_[node * width()]; }

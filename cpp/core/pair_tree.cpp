@@ -5,11 +5,8 @@
 #include <numeric>
 #include <tuple>
 
-#include "clones.hpp"
 #include "criteria/pair.hpp"
-#include "fixed_point.hpp"
 #include "grower.hpp"
-#include "histogram.hpp"
 #include "residuals.hpp"
 #include "row_sums.hpp"
 #include "split.hpp"
@@ -17,22 +14,15 @@
 namespace edgewise {
 namespace {
 
-constexpr std::size_t kPiece = 4096;  // rows
-
-// One thread's space for a node's rows, or for a piece of them.
+// One thread's space for a node's rows, or for its share of them.
 struct Workspace {
   std::vector<std::int32_t> a, b;  // residuals of the two classes
   std::vector<float> c;            // curvatures
-  std::vector<Row> rows;           // of a piece: rows that take part in the search
-  std::vector<Packed> stats;
+  PairPiece piece;
 
   void make_room(std::size_t n) {
     if (a.size() >= n) return;
     a.resize(n), b.resize(n), c.resize(n);
-  }
-  void make_room_for_piece(std::size_t n) {
-    if (rows.size() >= n) return;
-    rows.resize(n), stats.resize(n);
   }
 };
 
@@ -231,21 +221,15 @@ class PairTreeEvaluator {
     gather(node.state.pair);
   }
 
-  // Sums the rows that take part in the search; returns their total. What is made of a piece of
-  // the rows stays in the nearest cache, unless helpers share its columns.
+  // Sums the rows that take part in the search, piece by piece, or all at once where helpers share
+  // columns; returns their total.
   Bin fill(const Row* rows, std::size_t n, const PairUnits& units, Workspace& w,
            std::vector<Bin>& histogram, const Team* helpers) const {
-    const std::size_t piece = helpers && helpers->size() > 1 ? n : std::min(n, kPiece);
-    w.make_room_for_piece(piece);
+    const std::size_t size = helpers && helpers->size() > 1 ? n : PairPiece::kRows;
     Bin total{};
-    for (std::size_t at = 0; at < n; at += piece) {
-      const std::size_t size = std::min(piece, n - at);
-      derive_pair(&w.a[at], &w.b[at], &w.c[at], size, units.scale, w.stats.data());
-      const std::size_t kept =
-          keep_rows(rows + at, size, units.counts, w.rows.data(), w.stats.data());
-      for (std::size_t i = 0; i < kept; ++i) total += Bin::row(w.stats[i]);
-      add_to_histogram(data_, w.rows.data(), w.stats.data(), kept, histogram.data(), helpers);
-    }
+    for (std::size_t at = 0; at < n; at += size)
+      total += w.piece.add(data_, rows + at, std::min(size, n - at), &w.a[at], &w.b[at], &w.c[at],
+                           units, histogram.data(), helpers);
     return total;
   }
 

@@ -10,6 +10,7 @@
 #include "binned.hpp"
 #include "criteria/pair.hpp"
 #include "fixed_point.hpp"
+#include "histogram.hpp"
 #include "posterior.hpp"
 #include "residuals.hpp"
 #include "threads.hpp"
@@ -61,18 +62,33 @@ struct PairUnits {
         counts(share, size * scale.g, size * scale.h, n) {}
 };
 
-// Moves the rows that count, and their statistics, to the front; returns how many.
-inline std::size_t keep_rows(const Row* rows, std::size_t n, Threshold counts, Row* kept_rows,
-                             Packed* stats) {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const Packed packed = stats[i];
-    kept_rows[kept] = rows[i];
-    stats[kept] = packed;
-    kept += counts(packed);
+// One thread's space for a piece of a node's rows on their way into its histogram.
+struct PairPiece {
+  static constexpr std::size_t kRows = 4096;  // what is made of so many stays in the nearest cache
+  std::vector<Row> rows;                      // those that take part in the search
+  std::vector<Packed> stats;
+
+  // Adds n rows, given the residuals a and b of the pair and the curvatures c; returns the total of
+  // those that count. A team helps as in add_to_histogram.
+  template <class Bin>
+  Bin add(const BinnedData& data, const Row* of, std::size_t n, const std::int32_t* a,
+          const std::int32_t* b, const float* c, const PairUnits& units, Bin* histogram,
+          const Team* team = nullptr) {
+    if (rows.size() < n) rows.resize(n), stats.resize(n);
+    derive_pair(a, b, c, n, units.scale, stats.data());
+    std::size_t kept = 0;
+    Bin total{};
+    for (std::size_t i = 0; i < n; ++i) {
+      const Packed packed = stats[i];
+      rows[kept] = of[i];
+      stats[kept] = packed;
+      kept += units.counts(packed);
+    }
+    for (std::size_t i = 0; i < kept; ++i) total += Bin::row(stats[i]);
+    add_to_histogram(data, rows.data(), stats.data(), kept, histogram, team);
+    return total;
   }
-  return kept;
-}
+};
 
 // Sums over a leaf that its values are made of.
 struct PairSums {

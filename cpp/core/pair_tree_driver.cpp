@@ -35,10 +35,6 @@ Sizes PairTreeDriver::sizes_of(const Node& node) const {
   return {class_sums_from(node.state.sums.data(), n_classes_).size, node.n_rows};
 }
 
-PairUnits PairTreeDriver::units_of(const Node& node) const {
-  return {node.state.above, node.state.pair, limits_.negligible};
-}
-
 PairRequests PairTreeDriver::next() {
   PairRequests requests;
   parted_.clear(), pairs_asked_.clear(), searches_.clear();
@@ -182,7 +178,7 @@ void PairTreeDriver::search(Node& node, std::size_t histogram, const Answers& an
 
 template <class Bin>
 void PairTreeDriver::search(Node& node, const std::vector<Bin>& bins) const {
-  const FixedPoint scale = units_of(node).scale;
+  const FixedPoint scale = PairUnits(node.state.above, node.state.pair, 0.0).scale;
   std::vector<int> columns = all_columns(data_);
   const double unit = scale.h / (scale.g * scale.g) / residual_scale_;
   node.split = find_split(data_, bins.data(), total_of(data_, bins), limits_.min_samples_leaf, unit,

@@ -63,7 +63,6 @@ class PairTreeDriver {
   void search(Node& node, const std::vector<Bin>& bins) const;
   void choose_for_leaves(PairRequests& requests);
   Sizes sizes_of(const Node& node) const;
-  PairUnits units_of(const Node& node) const;
 
   const BinnedData& data_;
   GrowLimits limits_;

@@ -98,13 +98,9 @@ void route_range(const BinnedData& data, Tree& tree, std::size_t begin, std::siz
   constexpr std::size_t kAtOnce = 1024;
   const auto nodes = steps_of(data, tree);
   std::vector<const Code*> columns(nodes.size());  // of every node, from the next rows on
-  std::vector<std::array<Code, kAtOnce>> copies;   // of columns that are not bytes
-  copies.reserve(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    if (tree.feature[i] < 0) continue;
-    const Column& column = *nodes[i].column;
-    columns[i] = column.bytes() ? column.all : copies.emplace_back().data();
-  }
+  std::vector<std::array<Code, kAtOnce>> copies(   // of columns that are not bytes
+      static_cast<std::size_t>(std::count_if(
+          nodes.begin(), nodes.end(), [](const Step& step) { return !step.column->bytes(); })));
   const auto choices = choices_of(
       tree.feature, tree.left, [](std::size_t i) { return static_cast<std::uint32_t>(i); },
       [&](std::size_t i) { return std::pair(nodes[i].bin, nodes[i].missing); });
@@ -113,15 +109,11 @@ void route_range(const BinnedData& data, Tree& tree, std::size_t begin, std::siz
   std::uint8_t leaves[kAtOnce];
   for (std::size_t b = begin; b < whole; b += kAtOnce) {
     const std::size_t n = std::min(kAtOnce, whole - b);
-    std::size_t next_copy = 0;
+    auto copy = copies.begin();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      if (tree.feature[i] < 0) continue;
       const Column& column = *nodes[i].column;
-      if (column.bytes()) {
-        columns[i] = column.all + b;
-      } else {
-        column.copy(b, b + n, copies[next_copy++].data());
-      }
+      if (!column.bytes()) column.copy(b, b + n, copy->data());
+      columns[i] = column.bytes() ? column.all + b : (copy++)->data();
     }
     board.leaves(choices, columns.data(), n, leaves);
     std::copy_n(leaves, n, &tree.leaf_of_row[b]);
