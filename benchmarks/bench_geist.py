@@ -33,6 +33,7 @@ from edgewise.experiments._verdict import band as band_around
 from . import datasets, geist_toy, report
 
 NAME = "geist"
+DRAWN = {"splitter", "max_features"}  # parameters by which every algorithm draws something
 QUICK = {"rounds": 10, "max_rows": 300, "repeats": 1}
 
 
@@ -68,7 +69,7 @@ def _todo(chosen: list[str], args: Namespace) -> Iterator[dict[str, Any]]:
     """What to run, and all that a result depends on."""
     for data in chosen:
         for algorithm in args.algorithms:
-            by_chance = args.noise or algorithm == SOFTMAX
+            by_chance = args.noise or algorithm == SOFTMAX or DRAWN & args.param.keys()
             for draw in range(args.repeats if by_chance else 1):
                 yield {
                     "data": data,

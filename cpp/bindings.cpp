@@ -113,7 +113,8 @@ NB_MODULE(_core, m) {
              double negligible, std::vector<int> features, double l2, double min_gain,
              double max_delta, double weight_unit, int most_features_together,
              std::vector<std::vector<int>> features_together,
-             std::optional<InDirections> directions, std::optional<In<std::uint8_t>> drawn) {
+             std::optional<InDirections> directions, std::optional<In<std::uint8_t>> drawn,
+             std::uint64_t cut_key) {
             new (self) GrowLimits{max_leaf_nodes,
                                   max_depth,
                                   min_samples_leaf,
@@ -125,13 +126,14 @@ NB_MODULE(_core, m) {
                                   weight_unit,
                                   {most_features_together, std::move(features_together)},
                                   directions ? monotone_of(*directions) : Monotone{},
-                                  drawn ? sample_of(*drawn) : nullptr};
+                                  drawn ? sample_of(*drawn) : nullptr,
+                                  cut_key};
           },
           "max_leaf_nodes"_a, "max_depth"_a, "min_samples_leaf"_a,
           "negligible"_a = GrowLimits{}.negligible, "features"_a = std::vector<int>{}, "l2"_a = 0.0,
           "min_gain"_a = 0.0, "max_delta"_a = GrowLimits{}.max_delta, "weight_unit"_a = 1.0,
           "most_features_together"_a = 0, "features_together"_a = std::vector<std::vector<int>>{},
-          "directions"_a.none() = nb::none(), "drawn"_a.none() = nb::none());
+          "directions"_a.none() = nb::none(), "drawn"_a.none() = nb::none(), "cut_key"_a = 0);
 
   bind_data(m);
 

@@ -29,6 +29,7 @@ CLASSIFIERS = [c for c in EVERY_CLASSIFIER if issubclass(c, Booster)]
 LOGISTIC = [c for c in EVERY_CLASSIFIER if issubclass(c, BaseBooster)]
 
 _FAST = {"n_estimators": 6, "learning_rate": 0.3, "max_leaf_nodes": 6, "min_samples_leaf": 1}
+_RANDOM_CUTS = _FAST | {"splitter": "random", "random_state": 2}
 
 # Every public estimator, and both kinds of leaf and of search, in a few small rounds.
 VARIANTS = {
@@ -43,13 +44,22 @@ VARIANTS = {
     "mh_tree": partial(edgewise.AdaBoostMHClassifier, votes="ternary", **_FAST),
     "mh_product": partial(edgewise.AdaBoostMHClassifier, base="product", **_FAST),
     "mh_one_vs_all": partial(edgewise.AdaBoostMHClassifier, base="one_vs_all", **_FAST),
+    "mh_random_cuts": partial(edgewise.AdaBoostMHClassifier, **_RANDOM_CUTS),
+    "mh_one_vs_all_random_cuts": partial(
+        edgewise.AdaBoostMHClassifier, base="one_vs_all", **_RANDOM_CUTS
+    ),
     "samme": partial(edgewise.SAMMEClassifier, random_state=0, **_FAST),
+    "samme_random_cuts": partial(edgewise.SAMMEClassifier, **_RANDOM_CUTS),
     "softmax_boost": partial(edgewise.SoftmaxBoostClassifier, random_state=1, **_FAST),
     "softmax_exact": partial(edgewise.SoftmaxBoostClassifier, projection="exact", **_FAST),
 }
 LOGISTIC_VARIANTS = {name: make for name, make in VARIANTS.items() if make.func in LOGISTIC}
-# Those whose rounds draw nothing at random: draws depend on every value of a row.
-DRAWLESS_VARIANTS = {name: make for name, make in VARIANTS.items() if name != "softmax_boost"}
+# Those whose trees draw their cuts, by the numbers of features and classes.
+CUT_DRAWING = {n for n, make in VARIANTS.items() if make.keywords.get("splitter") == "random"}
+# Those whose rounds draw nothing at random; other draws depend on every value of a row.
+DRAWLESS_VARIANTS = {
+    n: make for n, make in VARIANTS.items() if n not in CUT_DRAWING | {"softmax_boost"}
+}
 # Those whose trees may have any number of leaves.
 TREE_VARIANTS = {n: make for n, make in VARIANTS.items() if n not in ("mh_stump", "mh_product")}
 

@@ -27,6 +27,7 @@ struct Leaf {
   int depth = 0;
   int node = 0;           // place in the tree
   std::vector<int> path;  // features above, ascending, where their meeting is limited
+  CutKey key = 0;         // where cuts are drawn
   Split split;
   NodeState state;
   std::unique_ptr<Leaf> left, right;  // set once expanded
@@ -56,6 +57,7 @@ class Grower {
     scratch_.resize(rows.size());
     auto root = std::make_unique<Node>();
     root->end = rows.size();
+    root->key = limits_.cut_key;
     evaluator_.root(*root, rows_, team_);
     if (may_split(*root)) seek_split(*root, team_, 0);
     root->node = writer_.add_node();
@@ -111,8 +113,8 @@ class Grower {
   // Parts a leaf's rows and gives its children their states.
   void expand(Node& leaf, bool search, const Team& team, int slot) {
     team.poll();
-    if (leaf.split.categorical)
-      turn_to_majority(data_, rows_ + leaf.begin, leaf.n_rows(), leaf.split);
+    const bool turned = leaf.split.categorical &&
+                        turn_to_majority(data_, rows_ + leaf.begin, leaf.n_rows(), leaf.split);
     const auto part = partition_rows(data_, leaf.split, rows_ + leaf.begin, leaf.n_rows(),
                                      scratch_.data() + leaf.begin, team);
     if (!part.saw_missing && !leaf.split.categorical)
@@ -123,6 +125,9 @@ class Grower {
     leaf.left->end = leaf.right->begin = leaf.begin + part.n_left;
     leaf.right->end = leaf.end;
     leaf.left->depth = leaf.right->depth = leaf.depth + 1;
+    // By the sides of the search: how categories are numbered must not matter.
+    leaf.left->key = key_of_part(leaf.key, turned ? 1 : 0);
+    leaf.right->key = key_of_part(leaf.key, turned ? 0 : 1);
     if (limits_.interactions.any()) extend_path(leaf);
     evaluator_.inherit(leaf, rows_, search && (may_split(*leaf.left) || may_split(*leaf.right)),
                        team, slot);

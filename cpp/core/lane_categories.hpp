@@ -74,6 +74,19 @@ class CategorySearch {
     return best;
   }
 
+  // Where cuts are drawn: a class, and a beginning of the categories in its direction.
+  Cut drawn(CutKey key, int feature) {
+    const auto classes =
+        criterion_.one_direction() ? std::vector<std::size_t>{0} : heaviest_classes();
+    std::vector<Cut> cuts;
+    if (!classes.empty()) {
+      point_along(classes[drawn_of(key, feature, Drawn::class_of_order, classes.size())]);
+      each_beginning(
+          [&](double score, const BinSet& bins) { cuts.push_back({score, 0, false, bins}); });
+    }
+    return cuts.empty() ? Cut{} : cuts[drawn_of(key, feature, Drawn::cut, cuts.size())];
+  }
+
   BinSet seen() const {
     BinSet bins;
     for (const int b : seen_) bins.insert(b);
@@ -81,6 +94,10 @@ class CategorySearch {
   }
 
  private:
+  static std::size_t drawn_of(CutKey key, int feature, Drawn what, std::size_t n) {
+    return static_cast<std::size_t>(draw(key, feature, what, static_cast<int>(n)));
+  }
+
   static constexpr std::size_t kStarts = 8;  // classes whose direction is tried
 
   const Lane* place(int bin) const {
@@ -120,9 +137,13 @@ class CategorySearch {
     return classes;
   }
 
-  void along_class(std::size_t k, Cut& cut) {
+  void point_along(std::size_t k) {
     std::fill(direction_.begin(), direction_.end(), 0.0);
     direction_[k] = 1.0;
+  }
+
+  void along_class(std::size_t k, Cut& cut) {
+    point_along(k);
     part(cut);
   }
 
@@ -141,6 +162,18 @@ class CategorySearch {
 
   // Step 2: takes the best beginning of the order if it beats `cut`.
   bool part(Cut& cut) {
+    bool better = false;
+    each_beginning([&](double score, const BinSet& bins) {
+      if (score <= cut.score * kTie) return;
+      cut = {score, 0, false, bins};
+      better = true;
+    });
+    return better;
+  }
+
+  // Calls visit(score, bins) for the beginnings of the order that are allowed.
+  template <class Visit>
+  void each_beginning(Visit visit) {
     for (std::size_t i = 0; i < seen_.size(); ++i) {
       const Lane* sums = place(seen_[i]);
       double sum = 0.0;
@@ -150,16 +183,12 @@ class CategorySearch {
     std::sort(order_.begin(), order_.end());
     std::fill(left_.begin(), left_.end(), 0);
     BinSet bins;
-    bool better = false;
     for (std::size_t i = 0; i + 1 < order_.size(); ++i) {
       const auto [key, bin] = order_[i];
       const double score = criterion_.advance(left_.data(), place(bin), total_);
       bins.insert(bin);
-      if (score <= cut.score * kTie || key == order_[i + 1].first || !allowed()) continue;
-      cut = {score, 0, false, bins};
-      better = true;
+      if (key != order_[i + 1].first && allowed()) visit(score, bins);
     }
-    return better;
   }
 
   const Criterion& criterion_;

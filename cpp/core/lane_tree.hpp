@@ -106,8 +106,11 @@ class LaneEvaluator {
     const Code usual = data_.usual[static_cast<std::size_t>(f)];
     const auto others = criterion_.count(node.state.total.data()) -
                         criterion_.count(places_of(node, f) + usual * lanes_);
-    return others < (criterion_.counts_rows() ? limits_.min_samples_leaf : 1);
+    return others < least();
   }
+
+  // What `count` must say of a leaf.
+  int least() const { return criterion_.counts_rows() ? limits_.min_samples_leaf : 1; }
 
   Lane* places_of(Node& node, int f) const {
     return node.state.histogram.data() + data_.offset[static_cast<std::size_t>(f)] * lanes_;
@@ -172,15 +175,23 @@ class LaneEvaluator {
     const Lane* places = places_of(node, f);
     if (data_.is_categorical(f)) {
       auto search = search_categories(node, f);
-      if (search.splits()) best = search.best();
+      if (search.splits()) best = node.key == 0 ? search.best() : search.drawn(node.key, f);
       return search.splits();
     }
     const int n_bins = data_.n_value_bins(f);
     const Lane* missing = places + static_cast<std::size_t>(n_bins) * lanes_;
     const bool has_missing =
         data_.cuts.has_missing[u] && criterion_.count(missing) > 0;  // in this node
-    bool splits = consider(node, places, has_missing ? n_bins : n_bins - 1, nullptr, best);
-    if (has_missing) splits |= consider(node, places, n_bins - 1, missing, best);
+    auto only = [&](bool missing_left) {
+      if (node.key == 0) return kAllCuts;
+      const std::int64_t n_missing = has_missing ? criterion_.count(missing) : 0;
+      return draw_cut(node.key, f, n_bins, {n_missing, missing_left, least()}, [&](int b) {
+        return criterion_.count(places_of(node, f) + static_cast<std::size_t>(b) * lanes_);
+      });
+    };
+    bool splits =
+        consider(node, places, has_missing ? n_bins : n_bins - 1, nullptr, only(false), best);
+    if (has_missing) splits |= consider(node, places, n_bins - 1, missing, only(true), best);
     return splits;
   }
 
@@ -189,9 +200,10 @@ class LaneEvaluator {
             limits_.min_samples_leaf};
   }
 
-  // Considers the first n cuts; `missing` goes left where given. Bins without rows part the rows as
-  // the bin before does, and are passed over.
-  bool consider(const Node& node, const Lane* places, int n, const Lane* missing, Cut& best) {
+  // Considers the first n cuts, or just the `only` one; `missing` goes left where given. Bins
+  // without rows part the rows as the bin before does, and are passed over.
+  bool consider(const Node& node, const Lane* places, int n, const Lane* missing, int only,
+                Cut& best) {
     constexpr std::size_t kOnStack = 64;
     Lane on_stack[kOnStack];
     std::vector<Lane> on_heap(lanes_ > kOnStack ? lanes_ : 0);
@@ -210,6 +222,7 @@ class LaneEvaluator {
       const auto n_left = criterion_.count(left);
       if (n_left == all) break;
       splits = true;
+      if (only != kAllCuts && b != only) continue;
       if (criterion_.counts_rows() &&
           (n_left < limits_.min_samples_leaf || all - n_left < limits_.min_samples_leaf))
         continue;

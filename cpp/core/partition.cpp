@@ -77,14 +77,16 @@ int lowest(const BinSet& bins) {
 
 }  // namespace
 
-void turn_to_majority(const BinnedData& data, const Row* rows, std::size_t n, Split& split) {
-  if (split.right.contains(data.n_value_bins(split.feature))) return;
+bool turn_to_majority(const BinnedData& data, const Row* rows, std::size_t n, Split& split) {
+  if (split.right.contains(data.n_value_bins(split.feature))) return false;
   std::array<std::size_t, 256> count{};
   data.column(split.feature).each(rows, n, [&](std::size_t, Code code) { ++count[code]; });
   std::size_t n_left = 0, n_right = 0;
   split.left.each([&](int bin) { n_left += count[static_cast<std::size_t>(bin)]; });
   split.right.each([&](int bin) { n_right += count[static_cast<std::size_t>(bin)]; });
-  if (turns(data, split, n_left, n_right)) std::swap(split.left, split.right);
+  const bool turned = turns(data, split, n_left, n_right);
+  if (turned) std::swap(split.left, split.right);
+  return turned;
 }
 
 bool turns(const BinnedData& data, const Split& split, std::size_t n_left, std::size_t n_right) {

@@ -149,17 +149,17 @@ class BoundedGain {
   double rise_[kMaxValueBins + 1];  // of the value, from left to right of each cut
 };
 
-// Takes the best of n cuts if it beats `best`.
+// Takes the best of n cuts, or just the `only` one, if it beats `best`.
 template <class Bin, class Gain>
 void consider(const Cumulated& left, int n, Bin total, Packed values, int min_samples,
-              bool missing_left, Gain& gain, Best& best) {
+              bool missing_left, int only, Gain& gain, Best& best) {
   double score[kMaxValueBins + 1];
   gain.scores(left.gh, n, total.gh(), score);
   for (int i = 0; i < n; ++i) {
     if (score[i] <= best.score * kTie) continue;
     if constexpr (std::is_same_v<Bin, CountedBin>)
       if (left.n[i] < min_samples || total.n() - left.n[i] < min_samples) continue;
-    if (!gain.allows(i, values)) continue;
+    if (!gain.allows(i, values) || (only != kAllCuts && i != only)) continue;
     best = {score[i], i, missing_left};
   }
 }
@@ -174,10 +174,42 @@ void cumulate(const Bin* places, int n_bins, Bin first, Cumulated& left) {
   }
 }
 
+// Which cuts of a feature of a node are looked at.
+struct Look {
+  CutKey key;
+  int feature;
+  int min_samples;
+
+  template <class Bin>
+  int only(const Bin* places, int n_bins, Bin missing, bool missing_left) const {
+    if (key == 0) return kAllCuts;
+    constexpr bool kCounted = std::is_same_v<Bin, CountedBin>;
+    auto rows_of = [](const Bin& bin) -> std::int64_t {
+      if constexpr (kCounted) return bin.n();
+      return hessian(bin.gh());  // positive where there are rows
+    };
+    return draw_cut(key, feature, n_bins,
+                    {rows_of(missing), missing_left, kCounted ? min_samples : 1},
+                    [&](int b) { return rows_of(places[b]); });
+  }
+
+  // Of n beginnings of an order, those with enough rows are next to each other.
+  template <class Bin>
+  int only_beginning(const Cumulated& left, int n, Bin total) const {
+    if (key == 0) return kAllCuts;
+    int first = 0, last = n - 1;
+    if constexpr (std::is_same_v<Bin, CountedBin>) {
+      while (first <= last && left.n[first] < min_samples) ++first;
+      while (first <= last && total.n() - left.n[last] < min_samples) --last;
+    }
+    return first > last ? -1 : first + draw(key, feature, Drawn::cut, last - first + 1);
+  }
+};
+
 // Looks at one feature; improves `best` and returns whether the feature can be split at all, here
 // or in the children. No gain is larger than the plain one, which is looked at first, roughly.
 template <class Bin, class Gain>
-bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, int min_samples, Gain& gain,
+bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, Look look, Gain& gain,
           Best& best) {
   constexpr float kMargin = 1.0f + 4e-6f;  // above the rounding of single precision
   Cumulated left;
@@ -188,14 +220,17 @@ bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, int min_sa
     std::fill_n(left.gh + n_bins, 8, total.gh());  // a cut with nothing on its right
     const Rough rough = rough_best(left.gh, n_bins - 1, total.gh());
     if (static_cast<double>(rough.score * kMargin) > best.score + gain.floor())
-      consider(left, n_bins - 1, total, total.gh(), min_samples, false, gain, best);
+      consider(left, n_bins - 1, total, total.gh(), look.min_samples, false,
+               look.only(places, n_bins, missing, false), gain, best);
     return rough.splits;
   }
   const Bin values = difference(total, missing);
   // The last cut: all values left.
-  consider(left, n_bins, total, values.gh(), min_samples, false, gain, best);
+  consider(left, n_bins, total, values.gh(), look.min_samples, false,
+           look.only(places, n_bins, missing, false), gain, best);
   cumulate(places, n_bins, missing, left);
-  consider(left, n_bins - 1, total, total.gh(), min_samples, true, gain, best);
+  consider(left, n_bins - 1, total, total.gh(), look.min_samples, true,
+           look.only(places, n_bins, missing, true), gain, best);
   return !values.empty();
 }
 
@@ -223,8 +258,7 @@ struct Order {
 // The same for a categorical feature; `bin` of the best becomes the last place of the order on the
 // left. Categories of equal A / B are never parted: that gains nothing, and would depend on codes.
 template <class Bin, class Gain>
-bool scan_categories(const Bin* places, int n_bins, Bin total, int min_samples, Gain& gain,
-                     Best& best) {
+bool scan_categories(const Bin* places, int n_bins, Bin total, Look look, Gain& gain, Best& best) {
   const Order order(places, n_bins);
   Cumulated left;
   int place[kMaxValueBins + 1] = {};
@@ -239,7 +273,8 @@ bool scan_categories(const Bin* places, int n_bins, Bin total, int min_samples, 
     place[n++] = i;
   }
   const double before = best.score;
-  consider(left, n, total, total.gh(), min_samples, false, gain, best);
+  consider(left, n, total, total.gh(), look.min_samples, false, look.only_beginning(left, n, total),
+           gain, best);
   if (best.score > before) best.bin = place[best.bin];
   return order.n > 1;
 }
@@ -255,7 +290,7 @@ void part_categories(const BinnedData& data, const Bin* histogram, Split& split)
 
 template <class Bin, class Gain>
 Split search(const BinnedData& data, const Bin* histogram, Bin total, int min_samples, double unit,
-             const std::int8_t* directions, Gain gain, std::vector<int>& active) {
+             const SplitRules& rules, Gain gain, std::vector<int>& active) {
   Split split;
   Best best;
   std::size_t kept = 0;
@@ -263,12 +298,12 @@ Split search(const BinnedData& data, const Bin* histogram, Bin total, int min_sa
     const auto u = static_cast<std::size_t>(f);
     const double before = best.score;
     const Bin* places = histogram + data.offset[u];
-    if constexpr (std::is_same_v<Gain, BoundedGain>) gain.look_at(directions[u]);
+    if constexpr (std::is_same_v<Gain, BoundedGain>) gain.look_at(rules.directions[u]);
+    const Look look{rules.cut_key, f, min_samples};
     const bool splits =
         data.cuts.categorical[u]
-            ? scan_categories(places, data.n_bins(f), total, min_samples, gain, best)
-            : scan(places, data.n_value_bins(f), data.cuts.has_missing[u], total, min_samples, gain,
-                   best);
+            ? scan_categories(places, data.n_bins(f), total, look, gain, best)
+            : scan(places, data.n_value_bins(f), data.cuts.has_missing[u], total, look, gain, best);
     if (splits) active[kept++] = f;
     if (best.score > before) split = {0.0, f, best.bin, best.missing_left};
   }
@@ -299,18 +334,18 @@ void take_sides(const BinnedData& data, const BinSet& left, const BinSet& right,
 template <class Bin>
 Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
                  double unit, std::vector<int>& active) {
-  return search(data, histogram, total, min_samples, unit, nullptr, PlainGain{}, active);
+  return find_split(data, histogram, total, min_samples, unit, SplitRules{}, active);
 }
 
 template <class Bin>
 Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
                  double unit, const SplitRules& rules, std::vector<int>& active) {
   if (rules.directions)
-    return search(data, histogram, total, min_samples, unit, rules.directions,
-                  BoundedGain(rules, total.gh()), active);
+    return search(data, histogram, total, min_samples, unit, rules, BoundedGain(rules, total.gh()),
+                  active);
   if (rules.l2 > 0.0)
-    return search(data, histogram, total, min_samples, unit, nullptr, RidgeGain{rules.l2}, active);
-  return find_split(data, histogram, total, min_samples, unit, active);
+    return search(data, histogram, total, min_samples, unit, rules, RidgeGain{rules.l2}, active);
+  return search(data, histogram, total, min_samples, unit, rules, PlainGain{}, active);
 }
 
 template <class Bin>

@@ -34,8 +34,7 @@ struct SplitRules {
   // the value of this node's rows stays, in units of A / B. A side of value v gains 2 A v - B v^2.
   const std::int8_t* directions = nullptr;
   Bounds bounds{};
-
-  bool plain() const { return l2 == 0.0 && !directions; }
+  CutKey cut_key = 0;  // of the node, where cuts are drawn
 };
 
 template <class Bin>

@@ -196,6 +196,7 @@ class TwoChannelEvaluator {
 
   SplitRules rules(const Node& node) const {
     SplitRules rules{l2_ * scale_.h};
+    rules.cut_key = node.key;
     if (!monotone()) return rules;
     rules.directions = directions_.of_feature.data();
     const double per_step = directions_.value_per_step * scale_.g / scale_.h;

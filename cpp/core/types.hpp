@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "control.hpp"
+#include "random_cut.hpp"
 
 namespace edgewise {
 
@@ -73,6 +74,7 @@ struct GrowLimits {
   Interactions interactions;
   Monotone monotone;
   std::shared_ptr<const RowSample> sample;  // null: all rows
+  CutKey cut_key = 0;                       // where cuts are drawn
 
   double core_l2() const { return l2 / weight_unit; }
   bool is_drawn(std::size_t row) const { return !sample || sample->drawn[row]; }

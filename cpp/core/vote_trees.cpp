@@ -62,10 +62,12 @@ std::vector<Tree> grow_all(const BinnedData& data, const double* signed_weights,
     s.take(signed_weights + k, n, stride);
     const double unit = sum_scale(n, largest(s.sizes.data(), n, inner));
     const double sum = total(s.sizes.data(), n, unit, inner);
+    GrowLimits own = limits;
+    own.cut_key = key_of_part(limits.cut_key, k);
     TwoChannelEvaluator<Bin, SumLeaves> evaluator(
-        data, limits, s.channels, pool, SumLeaves{s.signed_weights, unit, static_cast<int>(k)});
+        data, own, s.channels, pool, SumLeaves{s.signed_weights, unit, static_cast<int>(k)});
     evaluator.prepare(s.signed_weights.data(), s.sizes.data(), sum, sum, inner);
-    trees[k] = Grower(data, limits, evaluator, inner).grow(s.channels.rows);
+    trees[k] = Grower(data, own, evaluator, inner).grow(s.channels.rows);
   });
   return trees;
 }

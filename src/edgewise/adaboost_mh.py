@@ -53,22 +53,25 @@ NO_EDGE = 1e-10  # of weights that sum to one: a smaller edge is rounding
 class MHRule:
     """One round: a base classifier, and its story. `edge` is that of the last round, if any.
 
-    An edge of 1 is the end unless it `goes_on`: other rounds may see other features.
+    An edge of 1 is the end unless a round `draws` features or cuts: the next one sees others. One
+    that draws nothing of use learns from everything, so that chance does not end boosting.
     """
 
     stop_reason: str | None = None
 
-    def __init__(self, base: BaseLearner, edge: float, *, goes_on: bool) -> None:
+    def __init__(self, base: BaseLearner, edge: float, *, draws: bool) -> None:
         self.base = base
-        self.goes_on = goes_on
+        self.draws = draws
         self._note(edge)
 
     def _note(self, edge: float) -> None:
-        if edge >= 1 - 1e-12 and not self.goes_on:
+        if edge >= 1 - 1e-12 and not self.draws:
             self.stop_reason = "a base classifier has an edge of 1"
 
     def round(self, engine: MHEngine, m: int) -> list[Any]:
         items, (_, edge, alpha), votes = self.base.learn(engine, m)
+        if edge <= NO_EDGE and self.draws:
+            items, (_, edge, alpha), votes = self.base.learn(engine, None)
         if edge <= NO_EDGE:
             self.stop_reason = "no base classifier has an edge"
             return []
@@ -148,6 +151,7 @@ class AdaBoostMHClassifier(VotingBooster):
         min_gain: float = 0.0,
         interaction_cst: Any = None,
         max_features: int | float | None = None,
+        splitter: Literal["best", "random"] = "best",
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
@@ -173,6 +177,7 @@ class AdaBoostMHClassifier(VotingBooster):
         self.min_gain = min_gain
         self.interaction_cst = interaction_cst
         self.max_features = max_features
+        self.splitter = splitter
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.class_weight = class_weight
@@ -189,9 +194,9 @@ class AdaBoostMHClassifier(VotingBooster):
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> MHRule:
         edges = history.get("edge", np.empty(0))
-        goes_on = isinstance(self.base, str) and self._draws_features()
+        draws = isinstance(self.base, str) and self._draws()
         edge = float(edges[-1]) if len(edges) else 0.0
-        return MHRule(self._base_learner(), edge, goes_on=goes_on)
+        return MHRule(self._base_learner(), edge, draws=draws)
 
     def _base_learner(self) -> BaseLearner:
         rate = self.learning_rate

@@ -11,8 +11,8 @@ rows, summing to one, round t is
 
 and the answer is argmax_k psi_k(x). With K = 2 it is AdaBoost. A round without errors ends the fit
 with alpha = 1, one no better than chance (eps >= 1 - 1/K) ends it without being kept, as in
-scikit-learn's AdaBoostClassifier. But where every tree sees other features (`max_features`), one
-without errors is no end: alpha is that of half a row in error.
+scikit-learn's AdaBoostClassifier. But where every tree sees other features or cuts (`max_features`,
+`splitter="random"`), one without errors is no end: alpha is that of half a row in error.
 
 Probabilities: the link of the loss is P_k = softmax(psi)_k, which after many rounds is 0 or 1 for
 every row. Here P is the soft-max of `sharpness_` times the vote shares psi_k / sum_t alpha_t. The
@@ -78,7 +78,7 @@ class SAMMEEngine:
         """w_i, summing to one."""
         return np.ascontiguousarray(self._weights.signed_weights[:, 0])
 
-    def learn(self, m: int) -> tuple[Any, float]:
+    def learn(self, m: int | None) -> tuple[Any, float]:
         """A tree whose leaves answer with their heaviest class, and its error."""
         tree = self.grower.gini_tree(self.codes, self.weights, self.n_classes, m)
         sums = tree.sums.reshape(-1, self.n_classes)
@@ -141,7 +141,7 @@ class MemberEngine:
     def weights(self) -> Weights:
         return np.asarray(np.clip(self._raw, np.finfo(float).eps, None))
 
-    def learn(self, m: int) -> tuple[Any, float]:
+    def learn(self, m: int | None) -> tuple[Any, float]:
         classifier = clone(self._base)
         _set_random_states(classifier, self._random)
         classifier.fit(self.X, self.codes, sample_weight=self.weights)
@@ -180,28 +180,33 @@ class SAMMERule:
 
     stop_reason: str | None = None
 
-    def __init__(self, learning_rate: float, *, faultless: bool, goes_on: bool) -> None:
+    def __init__(self, learning_rate: float, *, faultless: bool, draws: bool) -> None:
         self.learning_rate = learning_rate
-        self.goes_on = goes_on  # after a round without errors
-        if faultless and not goes_on:  # the last round of an earlier fit
+        self.draws = draws  # other features or cuts in every round
+        if faultless and not draws:  # the last round of an earlier fit
             self.stop_reason = FAULTLESS
 
     def round(self, engine: SAMMEEngine | MemberEngine, m: int) -> list[Any]:
         classifier, error = engine.learn(m)
+        if self.draws and self._is_chance(error, engine):  # which must not end boosting
+            classifier, error = engine.learn(None)
         self._story = {"error": error, "alpha": 1.0}
         if error <= engine.rounding:
             self._story["error"] = 0.0
-            if not self.goes_on:
+            if not self.draws:
                 self.stop_reason = FAULTLESS
                 return [engine.scaled(classifier, 1.0)]
             error = 0.5 / len(engine.codes)
-        K = engine.n_classes
-        if error >= 1 - 1 / K - engine.rounding:
+        if self._is_chance(error, engine):
             self.stop_reason = "the base classifier is no better than chance"
             return []
-        alpha = self.learning_rate * (np.log((1 - error) / error) + np.log(K - 1))
+        alpha = self.learning_rate * (np.log((1 - error) / error) + np.log(engine.n_classes - 1))
         self._story["alpha"] = float(alpha)
         return [engine.scaled(classifier, float(alpha))]
+
+    @staticmethod
+    def _is_chance(error: float, engine: SAMMEEngine | MemberEngine) -> bool:
+        return error >= 1 - 1 / engine.n_classes - engine.rounding
 
     def story(self) -> dict[str, float]:
         return self._story
@@ -237,6 +242,7 @@ class SAMMEClassifier(VotingBooster):
         min_gain: float = 0.0,
         interaction_cst: Any = None,
         max_features: int | float | None = None,
+        splitter: Literal["best", "random"] = "best",
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
@@ -260,6 +266,7 @@ class SAMMEClassifier(VotingBooster):
         self.min_gain = min_gain
         self.interaction_cst = interaction_cst
         self.max_features = max_features
+        self.splitter = splitter
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.class_weight = class_weight
@@ -276,8 +283,8 @@ class SAMMEClassifier(VotingBooster):
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> SAMMERule:
         errors = history.get("error", np.empty(0))
-        goes_on = isinstance(self.base, str) and self._draws_features()
-        return SAMMERule(self.learning_rate, faultless=0.0 in errors[-1:], goes_on=goes_on)
+        draws = isinstance(self.base, str) and self._draws()
+        return SAMMERule(self.learning_rate, faultless=0.0 in errors[-1:], draws=draws)
 
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
         if self.max_leaf_nodes == "auto":

@@ -170,6 +170,7 @@ class SoftmaxBoostClassifier(VotingBooster):
         min_gain: float = 0.0,
         interaction_cst: Any = None,
         max_features: int | float | None = None,
+        splitter: Literal["best", "random"] = "best",
         max_bins: int = 255,
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
@@ -195,6 +196,7 @@ class SoftmaxBoostClassifier(VotingBooster):
         self.min_gain = min_gain
         self.interaction_cst = interaction_cst
         self.max_features = max_features
+        self.splitter = splitter
         self.max_bins = max_bins
         self.categorical_features = categorical_features
         self.class_weight = class_weight

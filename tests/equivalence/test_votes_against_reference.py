@@ -8,13 +8,22 @@ import math
 import numpy as np
 import pytest
 from support import table, trees_of, uneven_weights
+from support_votes import (
+    BASES,
+    assert_equivalent,
+    assert_same_splits,
+    costs_of,
+    labels_of,
+    many_labels,
+    mostly_zeros,
+    splits_of,
+)
 
 from edgewise import (
     AdaBoostMHClassifier,
     MartiBoostClassifier,
     SAMMEClassifier,
     SoftmaxBoostClassifier,
-    _core,
 )
 from edgewise._boosting.sampling import seed_of
 from edgewise._data.chance import distinct, row_keys, uniforms
@@ -25,8 +34,6 @@ from edgewise.reference.samme import samme
 from edgewise.reference.softmax_boost import softmax_boost
 
 pytestmark = pytest.mark.usefixtures("nothing_is_negligible")
-
-BASES = ["stump", "hamming_tree", "product", "one_vs_all"]
 
 
 @pytest.fixture(params=[0, 1], ids="seed{}".format)
@@ -39,25 +46,6 @@ def base(request):
     return request.param
 
 
-def labels_of(y):
-    """Signs (n, K) of labels or of an indicator matrix."""
-    return np.where(y if y.ndim == 2 else y[:, None] == np.unique(y), 1.0, -1.0)
-
-
-def many_labels(seed, n=70, K=4, missing=0.1):
-    """X and an indicator matrix: rows with none, some and all of the labels."""
-    X, _ = table(seed, n=n, missing=missing)
-    rng = np.random.default_rng([seed, 2])
-    turn = rng.normal(size=(X.shape[1], K))
-    y = np.nan_to_num(X) @ turn + rng.normal(size=(n, K)) > 0
-    y[0], y[1] = True, False
-    return X, y.astype(int)
-
-
-def splits_of(tree):
-    return [node.split and node.split[1:4] for node in tree.nodes]
-
-
 # --- AdaBoost.MH ------------------------------------------------------------------------------
 
 
@@ -68,42 +56,6 @@ def fit_both(X, y, w, **options):
         options["n_factors"] = options.pop("max_depth", 3)
     slow = adaboost_mh(X, labels_of(y), sample_weight=w, smoothing=SMOOTHING, **options)
     return fast, slow
-
-
-def levels_of_a_product(nodes):
-    """The stumps of a product that is written as a tree: all nodes of a level are alike."""
-    stumps, level = [], 0
-    while nodes[2**level - 1] is not None:
-        assert set(nodes[2**level - 1 : 2 ** (level + 1) - 1]) == {nodes[2**level - 1]}
-        stumps.append(nodes[2**level - 1])
-        level += 1
-    return stumps
-
-
-def splits_of_base(classifier):
-    if hasattr(classifier, "stumps"):
-        return [s for stump in classifier.stumps if (s := splits_of(stump.tree)[0])]
-    if hasattr(classifier, "trees"):
-        return [splits_of(tree) for tree in classifier.trees]
-    return [splits_of(classifier.tree)]
-
-
-def assert_same_splits(fast, slow):
-    assert fast.n_iter_ == len(slow.rounds)
-    for m, (_, classifier) in enumerate(slow.rounds):
-        trees = list(trees_of(fast.model_, m))
-        found = levels_of_a_product(trees[0]) if hasattr(classifier, "stumps") else trees
-        assert found == splits_of_base(classifier), f"round {m}"
-
-
-def assert_equivalent(X, fast, slow):
-    assert_same_splits(fast, slow)
-    np.testing.assert_allclose(fast.model_.scores(X, 1), slow.scores, atol=1e-7)
-    for name in ("edge", "alpha", "z", "bound", "hamming_loss"):
-        np.testing.assert_allclose(fast.history_[name], slow.history[name], atol=1e-7, err_msg=name)
-    mass = np.nan_to_num(slow.history["vote_mass"], nan=1.0)  # one tree per class: no votes
-    np.testing.assert_allclose(fast.history_["vote_mass"], mass, atol=1e-7)
-    np.testing.assert_allclose(fast.history_["loss"], fast.history_["bound"], rtol=1e-12)
 
 
 @pytest.mark.parametrize("K", [2, 3, 5])
@@ -198,15 +150,6 @@ def test_mh_ternary_votes_of_stumps_are_never_worse_than_greedy_ones(seed):
         assert fast.history_["z"][0] <= slow.history["z"][0] + 1e-9
 
 
-def mostly_zeros(seed, n=300, K=4):
-    """A table that the core stores sparsely."""
-    X, y = table(seed, n=n, K=K, d=6)
-    X[np.random.default_rng(seed).random(X.shape) < 0.85] = 0.0
-    X[::17, 1] = np.nan
-    assert _core.BinnedData(X, None, 255, 1).sparse
-    return X, y
-
-
 def test_mh_sparse_layout(base, seed):
     X, y = mostly_zeros(seed)
     w = uneven_weights(seed, len(y))
@@ -272,10 +215,6 @@ def test_samme_ends(seed):
 
 
 # --- soft-max boosting ------------------------------------------------------------------------
-
-
-def costs_of(y, K):
-    return np.where(y[:, None] == np.arange(K), 0.0, 1.0)
 
 
 def assert_same_softmax(X, y, w, costs, draw=None, **options):

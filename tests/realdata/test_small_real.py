@@ -20,6 +20,7 @@ from edgewise import (
     MARTClassifier,
     SAMMEClassifier,
 )
+from edgewise.experiments._geist import MH, SAMME, build
 
 aoso_letter = partial(AOSOLogitBoostClassifier, n_estimators=60, learning_rate=0.3)
 
@@ -76,6 +77,20 @@ def test_a_full_tree_has_fewer_leaves_than_geist_allows(name, K):
     full = SAMMEClassifier(n_estimators=1, max_leaf_nodes=None, max_bins=1020).fit(X, y)
     assert (full.predict(X) == y).all()
     assert (full.model_.feature < 0).sum() < 12 * (K - 1)
+
+
+VOWEL = {  # test errors that Geist (2015, Table 2) finds, plus half the width of the 95 % band
+    "AdaBoost.MH": (MH, 219),  # of 462
+    "SAMME": (SAMME, 198),
+}
+
+
+@pytest.mark.parametrize(("algorithm", "most"), VOWEL.values(), ids=VOWEL)
+def test_random_cuts_boost_where_a_full_tree_ends_it(algorithm, most):
+    X, y, X_test, y_test = load("vowel")
+    model = build(algorithm, 11, 0, rounds=300, splitter="random").fit(X, y)
+    assert model.n_iter_ == 300
+    assert (model.predict(X_test) != y_test).sum() <= most
 
 
 @pytest.mark.parametrize("name", ["letter", "satimage"])

@@ -91,7 +91,14 @@ def test_categories_have_no_direction():
 
 
 @pytest.mark.parametrize(
-    ("name", "given"), [("min_gain", 0.1), ("interaction_cst", "pairwise")], ids=str
+    ("name", "given"),
+    [
+        ("min_gain", 0.1),
+        ("interaction_cst", "pairwise"),
+        ("max_features", 2),
+        ("splitter", "random"),
+    ],
+    ids=str,
 )
 @pytest.mark.parametrize("classifier", [edgewise.AdaBoostMHClassifier, edgewise.SAMMEClassifier])
 def test_other_libraries_would_not_know(classifier, name, given):

@@ -205,7 +205,11 @@ def test_scorer_asks_for_weights_by_metadata_routing(iris):
     assert found[True] == -expected_cost(y[test], said, COST, sample_weight=w[test])
 
 
-@pytest.mark.parametrize("make", VARIANTS.values(), ids=VARIANTS)
+# Not SAMME, which scales its probabilities when the fit is over.
+STAGED = {name: make for name, make in VARIANTS.items() if not name.startswith("samme")}
+
+
+@pytest.mark.parametrize("make", STAGED.values(), ids=STAGED)
 def test_scorer_stops_our_own_boosters(make):
     X, y = table(0, n=120, K=3)
     scorer = expected_cost_scorer(COST, decide="minimum")

@@ -251,8 +251,8 @@ def leaves_and_depths(model):
 def test_max_leaf_nodes(make_trees, gappy, max_leaf_nodes):
     model = make_trees(max_leaf_nodes=max_leaf_nodes, n_estimators=2).fit(*gappy).model_
     n_leaves = [n for n, _ in leaves_and_depths(model)]
-    if max_leaf_nodes is None:
-        assert min(n_leaves) >= 11
+    if max_leaf_nodes is None:  # drawn cuts may all be useless: then a node stays a leaf
+        assert min(n_leaves) >= (9 if make_trees.keywords.get("splitter") == "random" else 11)
     else:
         assert set(n_leaves) == {max_leaf_nodes}
     assert np.diff(model.node_start).tolist() == [2 * n - 1 for n in n_leaves]

@@ -60,6 +60,7 @@ OWN = {
     "votes": (["binaries", None, 1], ["'binary'", "'ternary'", "'real'"]),
     "initial_weights": (["equal", None, 0.5], ["'balanced'", "'uniform'"]),
     "max_features": ([0, -1, 0.0, 1.5, "sqrt", True], ["integer", "at least 1", "None", "float"]),
+    "splitter": (["worst", None, 1, True], ["'best'", "'random'"]),
     "projection": (["drawn", None, 0], ["'sampled'", "'exact'"]),
     "step": (["fixed", None, 0.1], ["'paper'", "'constant'"]),
     "cost": ([1.0, "dear", [1, 2, 3], [[0, 1], [1]]], ["None", "matrix", "row and column"]),

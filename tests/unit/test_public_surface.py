@@ -47,10 +47,10 @@ OWN = {
     "ABCLogitBoostClassifier": {"search", "gap", "warmup"},
     "ABCMARTClassifier": {"search", "gap", "warmup"},
     "AOSOLogitBoostClassifier": {"leaf"},
-    "AdaBoostMHClassifier": {"base", "votes", "initial_weights"},
+    "AdaBoostMHClassifier": {"base", "votes", "initial_weights", "splitter"},
     "NewtonBoostClassifier": {"loss"},
-    "SAMMEClassifier": {"base"},
-    "SoftmaxBoostClassifier": {"cost", "projection", "step"},
+    "SAMMEClassifier": {"base", "splitter"},
+    "SoftmaxBoostClassifier": {"cost", "projection", "step", "splitter"},
 }
 LOGISTIC_OWN = {
     "init",

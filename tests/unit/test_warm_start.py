@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
-from support import VARIANTS, assert_same_model, table, training_loss, uneven_weights
+from support import CUT_DRAWING, VARIANTS, assert_same_model, table, training_loss, uneven_weights
 
 from edgewise import (
     ABCMARTClassifier,
@@ -92,7 +92,12 @@ def test_without_warm_start_a_fit_begins_anew(make):
     assert_same_model(model.fit(X, y).model_, make().fit(X, y).model_)
 
 
-ENDING = {name: make for name, make in VARIANTS.items() if not name.startswith("softmax")}
+# Soft-max boosting never ends, and where cuts are drawn a tree without errors is no end.
+ENDING = {
+    name: make
+    for name, make in VARIANTS.items()
+    if not name.startswith("softmax") and name not in CUT_DRAWING
+}
 
 
 @pytest.mark.parametrize("make", ENDING.values(), ids=ENDING)

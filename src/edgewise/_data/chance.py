@@ -59,10 +59,14 @@ def distinct(keys: Keys) -> Keys:
 
 def uniforms(keys: Keys, seed: int, m: int) -> NDArray[np.float64]:
     """A number from [0, 1) for each row in round m."""
-    round_key = mixed(np.array([seed], dtype=np.uint64) ^ mixed(np.array([m], dtype=np.uint64)))
-    mantissa = mixed(keys ^ round_key) >> np.uint64(11)
+    mantissa = mixed(keys ^ round_key(seed, m)) >> np.uint64(11)
     numbers: NDArray[np.float64] = mantissa.astype(np.float64) * 2.0**-53
     return numbers
+
+
+def round_key(seed: int, m: int) -> Keys:
+    """A number for round m, (1)."""
+    return mixed(np.array([seed], dtype=np.uint64) ^ mixed(np.array([m], dtype=np.uint64)))
 
 
 def mixed(x: Keys) -> Keys:

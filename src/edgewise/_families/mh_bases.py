@@ -75,7 +75,7 @@ class Base(NamedTuple):
 
 
 class BaseLearner(Protocol):
-    def learn(self, engine: MHEngine, m: int) -> Base: ...
+    def learn(self, engine: MHEngine, m: int | None) -> Base: ...
 
 
 class HammingTree:
@@ -85,7 +85,7 @@ class HammingTree:
         self.votes = votes
         self.learning_rate = learning_rate
 
-    def learn(self, engine: MHEngine, m: int) -> Base:
+    def learn(self, engine: MHEngine, m: int | None) -> Base:
         K = engine.n_classes
         tree = engine.grower.hamming_tree(engine.signed_weights, m)
         outputs, coefficients = factorised(tree, K, self.votes, engine.smoothing)
@@ -113,7 +113,7 @@ class OneVsAll:
         self.votes = votes
         self.learning_rate = learning_rate
 
-    def learn(self, engine: MHEngine, m: int) -> Base:
+    def learn(self, engine: MHEngine, m: int | None) -> Base:
         trees = engine.grower.vote_trees(engine.signed_weights, m)
         outputs, coefficients = per_leaf(trees, self.votes, engine.smoothing)
         for k, (tree, output) in enumerate(zip(trees, outputs, strict=True)):
@@ -134,7 +134,7 @@ class Product:
         self.n_factors = n_factors
         self.learning_rate = learning_rate
 
-    def learn(self, engine: MHEngine, m: int) -> Base:
+    def learn(self, engine: MHEngine, m: int | None) -> Base:
         K = engine.n_classes
         stumps, edge = self._stumps(engine, m)
         tree = _core.product_tree(stumps, K)
@@ -144,7 +144,7 @@ class Product:
         votes = np.prod([root_votes(stump, K) for stump in stumps], axis=0)
         return Base([tree], coefficients, votes)
 
-    def _stumps(self, engine: MHEngine, m: int) -> tuple[list[Tree], float]:
+    def _stumps(self, engine: MHEngine, m: int | None) -> tuple[list[Tree], float]:
         """The factors and their edge."""
         K = engine.n_classes
         stumps: list[Tree] = []
@@ -190,7 +190,7 @@ class AnyClassifier:
         self.classifier = classifier
         self.learning_rate = learning_rate
 
-    def learn(self, engine: MHEngine, m: int) -> Base:
+    def learn(self, engine: MHEngine, m: int | None) -> Base:
         signed = engine.signed_weights
         method: Method = "exact" if engine.n_classes <= self.ENUMERATED else "bracket"
         votes = best_votes(signed, method=method, n_starts=8).votes
@@ -210,7 +210,7 @@ class AnyClassifier:
         table = self.learning_rate * coefficients.alpha * np.outer([-1.0, 1.0], votes)
         return Base([Member(phi, np.array([-1, 1]), table)], coefficients, votes)
 
-    def _binary(self, engine: MHEngine, pseudo: NDArray[np.float64], m: int) -> Any:
+    def _binary(self, engine: MHEngine, pseudo: NDArray[np.float64], m: int | None) -> Any:
         """phi trained on the pseudo-labels and -weights of eq. (14)."""
         counts = pseudo != 0
         labels = np.where(pseudo > 0, 1, -1)
@@ -231,6 +231,10 @@ def seed_unseeded(classifier: Any, rng: np.random.Generator) -> None:
             classifier.set_params(**{name: int(rng.integers(2**31 - 1))})
 
 
+# Parameters of the growers of our own trees, with what they must be for other classifiers.
+OF_OUR_OWN = {"min_gain": 0, "interaction_cst": None, "max_features": None, "splitter": "best"}
+
+
 def check_base(classifier: Any, estimator: Any) -> None:
     """What a classifier of another library must and cannot do."""
     owner, is_categorical = type(estimator).__name__, estimator.is_categorical_
@@ -246,11 +250,11 @@ def check_base(classifier: Any, estimator: Any) -> None:
             f"learners by name: {type(classifier).__name__} would not know of them. Got "
             f"categorical columns {np.flatnonzero(is_categorical).tolist()}."
         )
-    for name, nothing in (("min_gain", 0), ("interaction_cst", None)):
+    for name, nothing in OF_OUR_OWN.items():
         given = getattr(estimator, name)
         if given is not nothing and given != nothing:
             raise InvalidParameterError(
-                f"The {name!r} parameter of {owner} must be {nothing} if 'base' is not one of its "
-                f"own base learners by name: {type(classifier).__name__} would not know of it. Got "
-                f"{given!r}."
+                f"The {name!r} parameter of {owner} must be {nothing!r} if 'base' is not one of "
+                f"its own base learners by name: {type(classifier).__name__} would not know of it. "
+                f"Got {given!r}."
             )

@@ -1,7 +1,7 @@
-"""The grower of trees that vote: binned data and limits, with features drawn anew every round."""
+"""The grower of trees that vote: binned data and limits, and what every round draws anew."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from .. import _core
 from .._boosting.constraints import Interactions
 from .._boosting.grower import Tree
 from .._boosting.sampling import drawn_features, n_drawn
+from .._data.chance import round_key
 from .._data.groups import for_core
 from .._data.rows import Rows
 from .._data.targets import Labels
@@ -19,8 +20,19 @@ NO_LIMIT = Interactions()
 MANY_ROWS = 2000  # with fewer, leaving some out saves nothing
 
 
+class Draws(NamedTuple):
+    """What every round draws anew."""
+
+    max_features: int | float | None  # their number or their share; None: all
+    cuts: bool  # one of every feature in every node
+    seed: int
+
+
 class VoteGrower:
-    """Grows base classifiers on the training rows, whatever their weights."""
+    """Grows base classifiers on the training rows, whatever their weights.
+
+    Round m draws features and cuts; round None sees everything.
+    """
 
     def __init__(
         self,
@@ -29,32 +41,34 @@ class VoteGrower:
         max_bins: int,
         categorical: list[int],
         limits: dict[str, Any],
-        max_features: int | float | None,
-        seed: int,
+        draws: Draws,
         n_threads: int,
         interactions: Interactions = NO_LIMIT,
     ) -> None:
         self.n_threads = n_threads
-        self.seed = seed
+        self.seed = draws.seed
         self._limits = limits  # as the core's GrowLimits names them
         self._together = interactions
+        self._draws_cuts = draws.cuts
         X = rows.X
         self._n_features = X.shape[1]
-        self._n_drawn = n_drawn(max_features, X.shape[1])
+        self._n_drawn = n_drawn(draws.max_features, X.shape[1])
         self._negligible = NEGLIGIBLE if len(X) >= MANY_ROWS else 0.0
         self._data = _core.BinnedData(
             X, None, max_bins, n_threads, categorical, for_core(rows.groups)
         )
 
-    def rng(self, m: int) -> np.random.Generator:
+    def rng(self, m: int | None) -> np.random.Generator:
         """Random numbers of round m, the same wherever a fit begins."""
-        return np.random.default_rng([self.seed, m])
+        return np.random.default_rng([self.seed] if m is None else [self.seed, m])
 
     def _limits_of_round(
-        self, m: int, max_leaf_nodes: int | None = None, beside: Collection[int] = ()
+        self, m: int | None, max_leaf_nodes: int | None = None, beside: Collection[int] = ()
     ) -> _core.GrowLimits:
         """Limits of round m; features `beside` the tree's own are on its paths already."""
-        features = drawn_features(self.seed, m, self._n_drawn, self._n_features) or []
+        features: list[int] = []
+        if m is not None:
+            features = drawn_features(self.seed, m, self._n_drawn, self._n_features) or []
         if beside:
             features = self._together.beside(beside, features or range(self._n_features))
         changed = {} if max_leaf_nodes is None else {"max_leaf_nodes": max_leaf_nodes}
@@ -64,24 +78,30 @@ class VoteGrower:
             features=features,
             most_features_together=self._together.at_most,
             features_together=self._together.sets,
+            cut_key=0 if m is None or not self._draws_cuts else cut_key(self.seed, m),
         )
 
-    def vote_trees(self, signed_weights: Weights, m: int) -> list[Tree]:
+    def vote_trees(self, signed_weights: Weights, m: int | None) -> list[Tree]:
         """One binary tree for each column of the signed weights (n, n_classes)."""
         limits = self._limits_of_round(m)
         return _core.grow_vote_trees(self._data, signed_weights, limits, self.n_threads)
 
-    def hamming_tree(self, signed_weights: Weights, m: int) -> Tree:
+    def hamming_tree(self, signed_weights: Weights, m: int | None) -> Tree:
         """One tree for all labels, of factorised stumps."""
         limits = self._limits_of_round(m)
         return _core.grow_hamming_tree(self._data, signed_weights, limits, self.n_threads)
 
-    def stump(self, signed_weights: Weights, m: int, beside: Collection[int] = ()) -> Tree:
+    def stump(self, signed_weights: Weights, m: int | None, beside: Collection[int] = ()) -> Tree:
         """A stump that may be multiplied by stumps on the features `beside` it."""
         limits = self._limits_of_round(m, max_leaf_nodes=2, beside=beside)
         return _core.grow_hamming_tree(self._data, signed_weights, limits, self.n_threads)
 
-    def gini_tree(self, codes: Labels, weights: Weights, n_classes: int, m: int) -> Tree:
+    def gini_tree(self, codes: Labels, weights: Weights, n_classes: int, m: int | None) -> Tree:
         """One tree for all classes."""
         limits = self._limits_of_round(m)
         return _core.grow_gini_tree(self._data, codes, weights, n_classes, limits, self.n_threads)
+
+
+def cut_key(seed: int, m: int) -> int:
+    """What the core draws the cuts of round m by; never zero, which means that it draws none."""
+    return int(round_key(seed, m)[0]) | 1

@@ -1,6 +1,6 @@
 """The boosters that vote, AdaBoost.MH, SAMME and soft-max boosting: parameters they share."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from .._boosting import constraints
 from .._boosting.base import Booster
@@ -9,7 +9,7 @@ from .._boosting.threads import n_threads
 from .._data.features import columns_of
 from .._data.rows import Rows
 from .._ground import params as p
-from .vote_grower import VoteGrower
+from .vote_grower import Draws, VoteGrower
 
 DOC = """
     n_estimators : int
@@ -28,6 +28,8 @@ DOC = """
         Features on one path of a tree all belong to one of the sets. Columns in no set are a set.
     max_features : int, float or None
         Features drawn for every round: their number or their share. None: all.
+    splitter : {"best", "random"}
+        Of every feature its best cut is looked at, or one that is drawn; the best of them is taken.
     max_bins : int
         Bins of a feature, missing values not counted. A feature with no more distinct values than
         that is searched exhaustively. Above 255, features of many values take more room and time.
@@ -92,6 +94,7 @@ class VotingBooster(Booster):
         "min_gain": p.not_negative(),
         "interaction_cst": p.interactions(),
         "max_features": p.either(p.integer(1, none=True), p.share()),
+        "splitter": p.one_of("best", "random"),
     }
 
     max_leaf_nodes: int | None
@@ -100,11 +103,13 @@ class VotingBooster(Booster):
     min_gain: float
     interaction_cst: Any
     max_features: int | float | None
+    splitter: Literal["best", "random"]
     max_bins: int
 
-    def _draws_features(self) -> bool:
-        """Whether trees of other rounds see other features: then one without errors is no end."""
-        return n_drawn(self.max_features, self.n_features_in_) < self.n_features_in_
+    def _draws(self) -> bool:
+        """Whether rounds see other features or cuts: then a tree without errors is no end."""
+        n_features = self.n_features_in_
+        return self.splitter == "random" or n_drawn(self.max_features, n_features) < n_features
 
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
         """Leaves of a tree; 0 means no limit."""
@@ -123,7 +128,6 @@ class VotingBooster(Booster):
                 "min_gain": self.min_gain,
             },
             interactions=constraints.interactions(self),
-            max_features=self.max_features,
-            seed=seed_of(self.random_state),
+            draws=Draws(self.max_features, self.splitter == "random", seed_of(self.random_state)),
             n_threads=n_threads(self.n_jobs, rows.X.size * n_classes),
         )

@@ -51,6 +51,7 @@ _DEFAULTS: dict[str, Any] = {
     "interaction_cst": None,
     "subsample": 1.0,
     "max_features": None,
+    "splitter": "best",
 }
 
 

@@ -75,12 +75,13 @@ def build(
     SAMME has one of K - 1 times as many.
     """
     shared: dict[str, Any] = {"n_estimators": rounds, "min_samples_leaf": 1, "n_jobs": threads}
+    shared["random_state"] = seed
     if algorithm == MH:
         mh = {"base": "one_vs_all", "initial_weights": "uniform", "max_leaf_nodes": leaves}
         return AdaBoostMHClassifier(**shared | mh | own)
     if algorithm == SAMME:
         return SAMMEClassifier(**shared | {"max_leaf_nodes": (n_classes - 1) * leaves} | own)
-    softmax = {"projection": "sampled", "random_state": seed, "max_leaf_nodes": leaves}
+    softmax = {"projection": "sampled", "max_leaf_nodes": leaves}
     return SoftmaxBoostClassifier(**shared | softmax | own)
 
 

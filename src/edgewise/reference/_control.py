@@ -27,6 +27,10 @@ class Control(NamedTuple):
     directions: Array | None = None  # (d, K) of -1, 0, 1, CONSTANT
     rows: Array | None = None  # (rounds, n): which rows a round learns from
     features: Sequence[Collection[int]] | None = None  # and which features
+    cut_keys: Sequence[int] = ()  # of the rounds, where cuts are drawn: see `_draws`
+
+    def cut_key(self, m: int) -> int:
+        return self.cut_keys[m] if self.cut_keys else 0
 
     def may_join(self, path: frozenset[int], j: int) -> bool:
         """Whether feature j may stand on a path with the features above."""

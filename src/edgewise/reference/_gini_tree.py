@@ -31,11 +31,13 @@ def grow(
     max_leaf_nodes: int,
     max_depth: int | None = None,
     min_samples_leaf: int = 1,
+    key: int = 0,
 ) -> Tree:
     """A tree on X (n, d), or a `Table` of it, whose leaves hold the class weights (C,).
 
     Y_stats (n, C) holds the weight of row i in class c: the indicator of its label times its
-    weight. Rows without weight take no part: they are in no node and count in no minimum.
+    weight. Rows without weight take no part: they are in no node and count in no minimum. With a
+    key cuts are drawn.
     """
     table = X if isinstance(X, Table) else Table(X)
     total = float(Y_stats.sum()) or 1.0
@@ -50,7 +52,7 @@ def grow(
             node, own.T, lambda j: gini_score, float(purity(P)), min_samples_leaf
         )
 
-    root = Node(np.flatnonzero(Y_stats.any(axis=1)))
+    root = Node(np.flatnonzero(Y_stats.any(axis=1)), key=key)
     nodes = best_first(root, split_of, max_leaf_nodes, max_depth)
     for node in nodes:
         node.value = None if node.split else stats[node.rows].sum(axis=0)

@@ -50,13 +50,14 @@ def grow(
     leaf_votes: LeafVotes = "stump",
     *,
     beside: frozenset[int] = frozenset(),
+    key: int = 0,
 ) -> HammingTree:
     """The Hamming tree on X (n, d), or a `Table` of it; with two leaves the stump of Appendix C.
 
     The leaf split next is the one whose stump improves most on the constant of its rows. A leaf
     says v_l phi(x) of the last stump on its path, or, where leaf_votes="own", what is best for
     its own rows, and splits are chosen accordingly. A root without improvement stays constant.
-    Features `beside` the tree's own count as if they were on its paths.
+    Features `beside` the tree's own count as if they were on its paths. With a key cuts are drawn.
 
     Deviations from Appendix C: a value equal to the threshold goes left (it is a midpoint, so no
     training row is); missing values try both sides.
@@ -74,7 +75,7 @@ def grow(
         own = stats[node.rows].T  # (K, n_node)
         return table.best_split(node, own, lambda j: score, constant, min_samples_leaf)
 
-    start = Node(np.flatnonzero(S.any(axis=1)), path=beside)
+    start = Node(np.flatnonzero(S.any(axis=1)), path=beside, key=key)
     nodes = best_first(start, split_of, max_leaf_nodes, max_depth)
     root = nodes[0]
     root.value = root_votes = votes_of(edges(root.rows))

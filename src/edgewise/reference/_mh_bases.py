@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from . import _gini_tree, _hamming_tree
+from ._draws import key_of_part
 from ._hamming_tree import HammingTree, LeafVotes
 from ._tree import TIE, Array, Table, Tree
 
@@ -61,7 +62,7 @@ def features(stumps: list[HammingTree]) -> frozenset[int]:
     return frozenset(split.feature for split in splits if split)
 
 
-def product(table: Table, S: Array, n_factors: int, min_samples_leaf: int) -> Product:
+def product(table: Table, S: Array, options: BaseOptions, key: int) -> Product:
     """Alternating optimisation: each stump in turn on the labels times the other stumps.
 
     It ends with the first stump that does not raise the edge; in the first sweep that stump is
@@ -70,11 +71,12 @@ def product(table: Table, S: Array, n_factors: int, min_samples_leaf: int) -> Pr
     stumps: list[HammingTree] = []
     outputs: list[Array] = []
     edge = 0.0
-    for j in cycle(range(n_factors)):
+    for j in cycle(range(options.n_factors)):
         others = np.prod([np.ones_like(S), *outputs[:j], *outputs[j + 1 :]], axis=0)
         beside = features(stumps[:j] + stumps[j + 1 :])
+        least = options.min_samples_leaf
         stump = _hamming_tree.grow(
-            table, S * others, 2, min_samples_leaf=min_samples_leaf, beside=beside
+            table, S * others, 2, min_samples_leaf=least, beside=beside, key=key
         )
         output = stump.predict(table.X)  # (n, K)
         edge_before, edge = edge, float((S * others * output).sum())
@@ -84,17 +86,23 @@ def product(table: Table, S: Array, n_factors: int, min_samples_leaf: int) -> Pr
     return Product(stumps)
 
 
-def one_vs_all(table: Table, S: Array, options: BaseOptions) -> OneVsAll:
+def one_vs_all(table: Table, S: Array, options: BaseOptions, key: int) -> OneVsAll:
     sides = np.stack([np.maximum(-S, 0.0), np.maximum(S, 0.0)], axis=2)  # (n, K, 2): -1, +1
-    columns = (sides[:, label] for label in range(S.shape[1]))
-    return OneVsAll([_gini_tree.grow(table, column, *options[:3]) for column in columns])
+    return OneVsAll(
+        [
+            _gini_tree.grow(table, sides[:, label], *options[:3], key_of_part(key, label))
+            for label in range(S.shape[1])
+        ]
+    )
 
 
-def fit_base(base: Base, table: Table, S: Array, options: BaseOptions) -> BaseClassifier:
+def fit_base(
+    base: Base, table: Table, S: Array, options: BaseOptions, key: int = 0
+) -> BaseClassifier:
     """The base classifier of the name `base` for the signed weights S = w_il y_il (n, K)."""
     if base == "product":
-        return product(table, S, options.n_factors, options.min_samples_leaf)
+        return product(table, S, options, key)
     if base == "one_vs_all":
-        return one_vs_all(table, S, options)
+        return one_vs_all(table, S, options, key)
     leaves = 2 if base == "stump" else options.max_leaf_nodes
-    return _hamming_tree.grow(table, S, leaves, *options[1:4])
+    return _hamming_tree.grow(table, S, leaves, *options[1:4], key=key)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ._categories import best_sets, numbered
 from ._control import CONSTANT, LEAF_CLIP, Control, bounds_along, direction_of, parted, within
+from ._draws import drawn_cuts, key_of_part
 
 Array = NDArray[Any]
 Score = Callable[[Array, Array], Array]  # sums left, right (S, 2, cuts + 1) -> (2, cuts + 1)
@@ -96,6 +97,7 @@ class Node:
     value: Array | None = None  # (K,), what a leaf says; leaves only
     depth: int = 0
     path: frozenset[int] = frozenset()  # features above
+    key: int = 0  # where cuts are drawn
     box: Array | None = None  # (K, 2): between what the moves of the leaves below stay
 
 
@@ -129,12 +131,13 @@ class Table:
         self.categories = {j: numbered(X[:, j]) for j in categorical}
 
     def scores(
-        self, rows: Array, stats: Array, j: int, score: Score, min_samples_leaf: int
+        self, node: "Node", stats: Array, j: int, score: Score, min_samples_leaf: int
     ) -> Array:
         """The scores of the cuts of feature j, (2, cuts + 1); 0 where a cut is not allowed.
 
         The missing values go right in the first row, left in the second. The last cut is +inf.
         """
+        rows = node.rows
         stats = np.vstack([np.ones(len(rows)), stats])  # (1 + S, n_node)
         hist = np.array([np.bincount(self.bins[rows, j], s, len(self.cuts[j]) + 2) for s in stats])
         below = hist[:, :-1].cumsum(axis=1)  # (1 + S, cuts + 1)
@@ -143,6 +146,9 @@ class Table:
         allowed = np.minimum(L[0], R[0]) >= min_samples_leaf
         # A finite cut has values on both sides: only +inf sets the missing rows apart.
         allowed[:, :-1] &= ((below[0] > 0) & (below[0] < below[0, -1]))[:-1]
+        if node.key:
+            x, missing = self.bins[rows, j], len(self.cuts[j]) + 1
+            allowed = drawn_cuts(node.key, j, allowed, x[x < missing], missing in x)
         with np.errstate(divide="ignore", invalid="ignore"):  # of empty sides, not allowed
             return np.where(allowed, score(L[1:], R[1:]), 0.0)
 
@@ -168,10 +174,12 @@ class Table:
             if score is None or not self.control.may_join(node.path, j):
                 continue
             if j in self.categories:
+                if node.key:
+                    raise ValueError("the reference draws no sets of categories")
                 x = self.categories[j][1][rows]
                 top, choice = best_sets(x, stats, score, min_samples_leaf, first_of_the_best)
             else:
-                of_feature = self.scores(rows, stats, j, score, min_samples_leaf)
+                of_feature = self.scores(node, stats, j, score, min_samples_leaf)
                 place = first_of_the_best(of_feature.ravel())
                 top, choice = of_feature.flat[place], divmod(place, of_feature.shape[1])
             if top > TIE * best_score:
@@ -226,8 +234,8 @@ def best_first(
         node.split = split
         path = node.path | {split.feature}
         left, right = (
-            Node(node.rows[side], depth=node.depth + 1, path=path)
-            for side in (split.goes_left, ~split.goes_left)
+            Node(node.rows[side], depth=node.depth + 1, path=path, key=key_of_part(node.key, part))
+            for part, side in enumerate((split.goes_left, ~split.goes_left))
         )
         if inherit:
             inherit(node, left, right)

@@ -71,7 +71,8 @@ def adaboost_mh(
     rounds: list[tuple[Array, BaseClassifier]] = []
     while len(rounds) < n_estimators and reason == "rounds":  # line 2
         W = weights(W_1, f * Y)  # line 6
-        classifier = fit_base(base, table, W * Y, options)  # line 3
+        key = table.control.cut_key(len(rounds))
+        classifier = fit_base(base, table, W * Y, options, key)  # line 3
         H = classifier.predict(table.X)  # (n, K)
         right, wrong = (W * (H * Y > 0)).sum(axis=0), (W * (H * Y < 0)).sum(axis=0)  # eqs. 8, 7
         alpha, v = coefficients(right, wrong, votes, s)

@@ -62,7 +62,12 @@ def samme(
     while len(rounds) < n_estimators and reason == "rounds":
         w = np.where(w > 0, np.maximum(w / w.sum(), FLOOR), 0.0)
         tree = _gini_tree.grow(
-            table, w[:, None] * indicators, max_leaf_nodes, max_depth, min_samples_leaf
+            table,
+            w[:, None] * indicators,
+            max_leaf_nodes,
+            max_depth,
+            min_samples_leaf,
+            table.control.cut_key(len(rounds)),
         )
         h = _gini_tree.classes(tree, table.X)
         error = np.average(h != y, weights=w)  # epsilon_t

@@ -15,6 +15,7 @@ import numpy as np
 
 from . import _gini_tree
 from ._control import Control
+from ._draws import key_of_part
 from ._fit import log_softmax
 from ._tree import Array, Table, Tree
 
@@ -103,7 +104,9 @@ def softmax_boost(
             break
         signs = np.stack([np.maximum(-gradient, 0.0), np.maximum(gradient, 0.0)], axis=2)
         trees = [  # on |gradient| and its sign, class by class
-            _gini_tree.grow(table, signs[:, k], *limits) if signs[:, k].any() else None
+            _gini_tree.grow(table, signs[:, k], *limits, key_of_part(table.control.cut_key(m), k))
+            if signs[:, k].any()
+            else None
             for k in range(cost.shape[1])
         ]
         h = outputs(trees, table.X)

@@ -39,6 +39,7 @@ _VOTING: dict[str, Scale] = {
     "learning_rate": logarithmic(0.1, 1.0),
     "max_leaf_nodes": integers(4, 256),
     "max_features": share(0.2, 1.0),
+    "splitter": choice("best", "random"),
 }
 _OWN: dict[str, dict[str, Scale]] = {
     "AOSOLogitBoostClassifier": {"leaf": choice("pair", "vector")},

@@ -1,0 +1,71 @@
+// Random cuts, as in extremely randomised trees (Geurts, Ernst and Wehenkel 2006): of every feature
+// one cut is looked at, drawn among those that part the node's rows; the best of these is taken.
+//
+// A draw is a hash of the tree's key, of the way from its root to the node, and of the feature. So
+// it depends neither on the order in which nodes are grown, nor on threads, nor on that of the
+// rows.
+//
+// Deviation: cuts are drawn evenly over bins, the values in their order, not over the range of the
+// values: a feature may be rescaled as one likes.
+#pragma once
+
+#include <cstdint>
+
+namespace edgewise {
+
+using CutKey = std::uint64_t;  // of a tree or a node; 0: cuts are not drawn
+
+inline constexpr int kAllCuts = -2;  // in the place of the only cut to look at
+
+// The finaliser of SplitMix64 (Steele, Lea and Flood 2014), after one step of its counter.
+inline std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9E3779B97F4A7C15u;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+// The key of a part: of one of several trees, or of one of the two children of a node.
+inline CutKey key_of_part(CutKey whole, std::uint64_t part) {
+  return whole == 0 ? 0 : mixed(whole ^ mixed(~part)) | 1;
+}
+
+// What is drawn for a feature of a node.
+enum class Drawn : std::uint64_t { cut = 0, cut_missing_left = 1, class_of_order = 2 };
+
+// A number from 0 to n - 1.
+inline int draw(CutKey key, int feature, Drawn what, int n) {
+  const auto place = 4 * static_cast<std::uint64_t>(feature) + static_cast<std::uint64_t>(what);
+  return static_cast<int>((mixed(key ^ mixed(place)) >> 32) * static_cast<std::uint64_t>(n) >> 32);
+}
+
+struct CutLimits {
+  std::int64_t missing;  // rows whose value is missing
+  bool missing_left;     // the side they go to
+  std::int64_t least;    // rows on both sides
+};
+
+// The cut of a feature to look at, as the last bin with rows on its left; -1: no cut is allowed.
+// `rows_in(b)` rows are in bin b. As in the search for the best cut, values are on both sides of
+// it, or all of them left and the missing ones right.
+template <class RowsIn>
+int draw_cut(CutKey key, int feature, int n_bins, CutLimits limits, RowsIn rows_in) {
+  std::int64_t values = 0, left = 0;
+  for (int b = 0; b < n_bins; ++b) values += rows_in(b);
+  int first = -1, last = -1;
+  for (int b = 0; b < n_bins && left < values; ++b) {
+    left += rows_in(b);
+    const std::int64_t n_left = left + (limits.missing_left ? limits.missing : 0);
+    const std::int64_t n_right = values + limits.missing - n_left;
+    if (left == 0 || n_left < limits.least || n_right < limits.least) continue;
+    if (first < 0) first = b;
+    last = b;
+  }
+  if (first < 0) return -1;
+  const Drawn what = limits.missing_left ? Drawn::cut_missing_left : Drawn::cut;
+  int cut = first + draw(key, feature, what, last - first + 1);
+  while (rows_in(cut) == 0) --cut;
+  return cut;
+}
+
+}  // namespace edgewise
