@@ -60,28 +60,38 @@ class SoftmaxEngine:
         self._keys = row_keys(rows.X, costs)
         self.n_threads = grower.n_threads
         self.psi = np.zeros_like(costs)
+        self.rule = np.empty_like(self.psi)
+        self._scratch = np.empty_like(self.psi)  # pages of the system cost more than the arithmetic
         self._refresh()
 
     def _refresh(self) -> None:
-        self.rule = self.psi.copy()
+        np.copyto(self.rule, self.psi)
         _core.softmax(self.rule, self.n_threads)
-        self.expected = (self.rule * self.costs).sum(axis=1)  # (n): cost of the stochastic rule
+        costs = np.multiply(self.rule, self.costs, out=self._scratch)
+        self.expected = costs.sum(axis=1)  # (n): cost of the stochastic rule
 
-    @property
-    def centred(self) -> Weights:
-        """D_i(k), (n, n_classes)."""
-        return np.asarray(self.costs - self.expected[:, np.newaxis])
+    def gradient(self) -> Weights:
+        """g(k|x_i) D_i(k) of all labels, by the shares of the rows: (n, n_classes)."""
+        centred = self.costs - self.expected[:, np.newaxis]  # D_i(k)
+        return np.asarray(self.shares[:, np.newaxis] * self.rule * centred)
 
-    def drawn(self, m: int) -> Weights:
-        """1 for the label drawn for each row with probability g(k|x_i), else 0: (n, n_classes)."""
-        n_classes = self.rule.shape[1]
-        below = self.rule.cumsum(axis=1) < uniforms(self._keys, self.grower.seed, m)[:, np.newaxis]
-        labels = np.minimum(below.sum(axis=1), n_classes - 1)
-        return np.asarray(labels[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
+    def drawn_gradient(self, m: int) -> Weights:
+        """D_i(k) of the labels drawn, by the shares of the rows, and 0 of the others."""
+        at = np.arange(len(self.shares)), self.drawn_labels(m)
+        gradient = np.zeros_like(self.psi)
+        gradient[at] = self.shares * (self.costs[at] - self.expected)
+        return gradient
+
+    def drawn_labels(self, m: int) -> NDArray[np.intp]:
+        """A label for each row, with probability g(k|x_i): (n)."""
+        below = np.cumsum(self.rule, axis=1, out=self._scratch)
+        numbers = uniforms(self._keys, self.grower.seed, m)[:, np.newaxis]
+        labels = np.count_nonzero(below < numbers, axis=1)
+        return np.asarray(np.minimum(labels, self.rule.shape[1] - 1))
 
     def add(self, items: list[Any]) -> None:
-        for k, tree in enumerate(items):
-            self.psi[:, k] += tree.values[tree.leaf_of_row]
+        moves = np.array([tree.values[tree.leaf_of_row] for tree in items])  # (n_classes, n)
+        self.psi += moves.T
         self._refresh()
 
     def replay(self, model: Any, X: Matrix) -> None:
@@ -124,8 +134,8 @@ class SoftmaxRule:
 
     def _signed_weights(self, engine: SoftmaxEngine, m: int) -> Weights:
         if self.projection == "exact":
-            return engine.shares[:, np.newaxis] * engine.rule * engine.centred
-        return engine.shares[:, np.newaxis] * engine.drawn(m) * engine.centred
+            return engine.gradient()
+        return engine.drawn_gradient(m)
 
     def story(self) -> dict[str, float]:
         return self._story
