@@ -60,6 +60,7 @@ ADDRESS = Sanitizer(
         "unit/test_nasty_data.py",
         "unit/test_permutation.py",
         "unit/test_posterior.py",
+        "unit/test_random_cuts.py",
         "unit/test_routing.py",
         "unit/test_samme.py",
         "unit/test_saved.py",
