@@ -214,3 +214,24 @@ def test_those_that_cannot_say_which_can(gaps):
         need_supported(edgewise.SAMMEClassifier())
     with pytest.raises(InvalidParameterError, match="X_val"):
         need_supported(edgewise.MARTClassifier(early_stopping=True))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "given"),
+    [
+        (edgewise.AdaBoostMHClassifier, {"base": "one_vs_all"}),
+        (edgewise.AdaBoostMHClassifier, {"splitter": "random"}),
+        (edgewise.AdaBoostMHClassifier, {"max_features": 2}),
+        (edgewise.AOSOLogitBoostClassifier, {"subsample": 0.5}),
+        (edgewise.LogitBoostClassifier, {"l2_regularization": 1.0}),
+        (edgewise.MARTClassifier, {"min_gain": 0.1}),
+        (edgewise.MARTClassifier, {"monotonic_cst": {0: 1}}),
+    ],
+    ids=str,
+)
+def test_parameters_that_blocks_do_not_know_are_refused(estimator, given):
+    (name, value) = next(iter(given.items()))
+    with pytest.raises(InvalidParameterError, match=f"{name!r}.*must be .* on Dask") as caught:
+        need_supported(estimator(**given))
+    assert f"Got {value!r}." in str(caught.value)
+    need_supported(estimator())
