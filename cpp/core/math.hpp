@@ -7,10 +7,14 @@
 
 namespace edgewise {
 
+// 1.5 * 2^52: adding it rounds to an integer, which the lowest bits then hold. So integers become
+// doubles and doubles integers by an addition; unlike a cast it vectorises.
+inline constexpr double kRound = 6755399441055744.0;
+inline constexpr auto kRoundBits = std::bit_cast<std::int64_t>(kRound);
+
 inline double exp_portable(double x) {
-  if (x < -700.0) x = -700.0;  // exp stays a normal number; scores never need more
-  if (x > 700.0) x = 700.0;
-  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
+  x = x < -700.0 ? -700.0 : x;  // exp stays a normal number; scores never need more
+  x = x > 700.0 ? 700.0 : x;
   const double shifted = x * 1.4426950408889634 + kRound;
   const double n = shifted - kRound;
   const double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
@@ -28,7 +32,7 @@ inline double exp_portable(double x) {
   e = e * r + 0.5;
   e = e * r + 1.0;
   e = e * r + 1.0;
-  const auto exponent = static_cast<std::int64_t>(n) + 1023;
+  const std::int64_t exponent = std::bit_cast<std::int64_t>(shifted) - kRoundBits + 1023;
   return e * std::bit_cast<double>(exponent << 52);
 }
 
@@ -45,9 +49,7 @@ inline double log_portable(double x) {
   const double z = s * s;
   double series = 1.0 / 23.0;  // log m = 2 s (1 + z/3 + z^2/5 + ...), |s| <= 0.172
   for (int k = 21; k >= 1; k -= 2) series = series * z + 1.0 / k;
-  constexpr double kRound =
-      6755399441055744.0;  // an integer to a double; unlike a cast it vectorises
-  const double n = std::bit_cast<double>(exponent + std::bit_cast<std::int64_t>(kRound)) - kRound;
+  const double n = std::bit_cast<double>(exponent + kRoundBits) - kRound;
   return n * 6.93147180369123816490e-01 + (2.0 * s * series + n * 1.90821492927058770002e-10);
 }
 
