@@ -41,18 +41,15 @@ void HammingTreeBlock::fill(std::span<const Row> rows, Lane* out, const Team& te
 }
 
 void HammingHistograms::search(std::size_t, Twig<State>& node, const Team& team) const {
-  using Evaluator = LaneEvaluator<EdgeScore>;
-  Evaluator evaluator(data_, limits_, score_, team);
-  Evaluator::Node leaf;
   State& s = node.state;
-  leaf.state.total.assign(score_.lanes(), 0);
-  for (std::size_t p = 0; p < data_.offset[1] * score_.lanes(); ++p)
-    leaf.state.total[p % score_.lanes()] += s.histogram[p];
-  leaf.state.histogram = std::move(s.histogram);
-  leaf.state.active = std::move(s.active);
-  evaluator.search(leaf, nullptr, team, 0);
-  node.split = leaf.split;
-  s = {std::move(leaf.state.histogram), std::move(leaf.state.active)};
+  const std::size_t lanes = score_.lanes();
+  std::vector<Lane> total(lanes);
+  for (std::size_t p = 0; p < data_.offset[1] * lanes; ++p) total[p % lanes] += s.histogram[p];
+  const LaneSearch search(data_, limits_, score_);
+  node.split = search({total.data(), 0}, s.active, team, [&](int f, int, auto look) {
+    look(&s.histogram[data_.offset[static_cast<std::size_t>(f)] * lanes]);
+  });
+  if (!node.split.found()) s.histogram = {};
 }
 
 }  // namespace edgewise

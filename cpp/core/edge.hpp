@@ -25,7 +25,7 @@ struct EdgeScale {
 double edge_fine_unit(std::size_t n_rows, int n_classes, double largest);
 EdgeScale edge_scale(std::size_t n_rows, int n_classes, double fine, double sum, double negligible);
 
-// What LaneEvaluator and CategorySearch ask of a criterion when they look for splits.
+// What LaneSearch and CategorySearch ask of a criterion.
 class EdgeScore {
  public:
   EdgeScore(int n_classes, double unit)

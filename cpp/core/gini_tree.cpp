@@ -2,6 +2,7 @@
 
 #include "clones.hpp"
 #include "lane_tree.hpp"
+#include "row_sums.hpp"
 
 namespace edgewise {
 namespace {

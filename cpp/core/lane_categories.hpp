@@ -29,7 +29,7 @@
 
 namespace edgewise {
 
-// Besides what LaneEvaluator needs, a Criterion provides
+// Besides what LaneSearch needs, a Criterion provides
 //   n_classes()
 //   one_direction()                 whether the first class's direction is enough
 //   n_climbs()                      from how many of the starts to go on

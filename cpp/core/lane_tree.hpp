@@ -21,11 +21,8 @@
 #include "fixed_point.hpp"
 #include "grower.hpp"
 #include "histogram.hpp"
-#include "lane_categories.hpp"
+#include "lane_search.hpp"
 #include "lanes.hpp"
-#include "row_sums.hpp"
-#include "split.hpp"
-#include "vectors.hpp"
 
 namespace edgewise {
 
@@ -35,6 +32,10 @@ struct FeatureGroup {
 };
 std::vector<FeatureGroup> feature_groups(const BinnedData& data, std::size_t lanes,
                                          std::size_t at_least);
+
+// Rows of a node for which histograms, made once and passed on to a child by subtraction, are less
+// work than sums of the rows made anew for every feature, in a space that stays in the cache.
+std::size_t rows_worth_a_histogram(const BinnedData& data, std::size_t lanes);
 
 template <class Criterion>
 class LaneEvaluator {
@@ -50,8 +51,11 @@ class LaneEvaluator {
       : data_(data),
         limits_(limits),
         criterion_(criterion),
+        search_(data, limits, criterion),
         lanes_(criterion.lanes()),
+        scratch_(static_cast<std::size_t>(team.size())),
         groups_(feature_groups(data, lanes_, static_cast<std::size_t>(team.size()))),
+        least_kept_(rows_worth_a_histogram(data, lanes_)),
         bytes_(data.n_places() * lanes_ * sizeof(Lane)) {}
 
   void root(Node& node, const Row* rows, const Team& team) {
@@ -64,6 +68,12 @@ class LaneEvaluator {
     left.state.active = parent.state.active;
     right.state.active = std::move(parent.state.active);
     if (!search) return drop(parent);
+    if (std::max(left.n_rows(), right.n_rows()) < least_kept_) {
+      drop(parent);
+      sum(left, rows);
+      sum(right, rows);
+      return;
+    }
     if (parent.state.histogram.empty()) {  // was dropped to save memory
       build(left, rows, team);
       build(right, rows, team);
@@ -75,20 +85,19 @@ class LaneEvaluator {
     subtract(parent, small, large);
   }
 
-  void search(Node& node, const Row*, const Team& team, int /*slot*/) {
-    limits_.interactions.restrict_to(node.path, data_.feature_of, node.state.active);
-    if (data_.sparse) std::erase_if(node.state.active, [&](int f) { return hopeless(node, f); });
-    const auto& active = node.state.active;
-    std::vector<Cut> cuts(active.size());
-    std::vector<std::uint8_t> splits(active.size());
-    team.range(active.size(), 4, [&](std::size_t begin, std::size_t end, int) {
-      for (std::size_t a = begin; a < end; ++a) splits[a] = scan(node, active[a], cuts[a]);
-    });
-    node.split = best_of(node, cuts);
-    std::size_t kept = 0;
-    for (std::size_t a = 0; a < active.size(); ++a)
-      if (splits[a]) node.state.active[kept++] = node.state.active[a];
-    node.state.active.resize(kept);
+  void search(Node& node, const Row* rows, const Team& team, int slot) {
+    auto& active = node.state.active;
+    limits_.interactions.restrict_to(node.path, data_.feature_of, active);
+    const LaneNode of{node.state.total.data(), node.key};
+    if (node.state.histogram.empty()) {
+      node.split = search_(of, active, team, [&](int f, int thread, auto look) {
+        show_rows(node, rows, f, scratch_[static_cast<std::size_t>(slot + thread)], look);
+      });
+      return;
+    }
+    if (data_.sparse) std::erase_if(active, [&](int f) { return hopeless(node, f); });
+    node.split =
+        search_(of, active, team, [&](int f, int, auto look) { look(places_of(node, f)); });
     if (!node.split.found() || held_ > kHeldBytes) drop(node);
   }
 
@@ -106,21 +115,39 @@ class LaneEvaluator {
     const Code usual = data_.usual[static_cast<std::size_t>(f)];
     const auto others = criterion_.count(node.state.total.data()) -
                         criterion_.count(places_of(node, f) + usual * lanes_);
-    return others < least();
+    return others < search_.least();
   }
-
-  // What `count` must say of a leaf.
-  int least() const { return criterion_.counts_rows() ? limits_.min_samples_leaf : 1; }
 
   Lane* places_of(Node& node, int f) const {
     return node.state.histogram.data() + data_.offset[static_cast<std::size_t>(f)] * lanes_;
   }
 
+  // Calls look(places) with what the rows of a node have in the bins of feature f.
+  template <class Look>
+  void show_rows(const Node& node, const Row* rows, int f, std::vector<Lane>& places,
+                 Look look) const {
+    places.resize((kMaxValueBins + 1) * lanes_);  // zero but for what is done here
+    const Column& column = data_.column(f);
+    const Row* of = rows + node.begin;
+    column.each(of, node.n_rows(), [&](std::size_t i, Code code) {
+      criterion_.add(of[i], places.data() + code * lanes_);
+    });
+    look(places.data());
+    column.each(of, node.n_rows(), [&](std::size_t, Code code) {
+      std::fill_n(places.data() + code * lanes_, lanes_, 0);
+    });
+  }
+
+  void sum(Node& node, const Row* rows) const {
+    node.state.total.assign(lanes_, 0);
+    for (std::size_t i = node.begin; i < node.end; ++i)
+      criterion_.add(rows[i], node.state.total.data());
+  }
+
   void build(Node& node, const Row* rows, const Team& team) {
     auto& s = node.state;
     s.histogram = zeroed(s.active);
-    s.total.assign(lanes_, 0);
-    for (std::size_t i = node.begin; i < node.end; ++i) criterion_.add(rows[i], s.total.data());
+    sum(node, rows);
     if (data_.sparse) {
       team.each(data_.blocks.size(), [&](std::size_t b, int) { add_block(node, rows, b); });
     } else {
@@ -169,104 +196,6 @@ class LaneEvaluator {
     }
   }
 
-  // The best cut of one feature; returns whether it can be split at all, here or in the children.
-  bool scan(Node& node, int f, Cut& best) {
-    const auto u = static_cast<std::size_t>(f);
-    const Lane* places = places_of(node, f);
-    if (data_.is_categorical(f)) {
-      auto search = search_categories(node, f);
-      if (search.splits()) best = node.key == 0 ? search.best() : search.drawn(node.key, f);
-      return search.splits();
-    }
-    const int n_bins = data_.n_value_bins(f);
-    const Lane* missing = places + static_cast<std::size_t>(n_bins) * lanes_;
-    const bool has_missing =
-        data_.cuts.has_missing[u] && criterion_.count(missing) > 0;  // in this node
-    auto only = [&](bool missing_left) {
-      if (node.key == 0) return kAllCuts;
-      const std::int64_t n_missing = has_missing ? criterion_.count(missing) : 0;
-      return draw_cut(node.key, f, n_bins, {n_missing, missing_left, least()}, [&](int b) {
-        return criterion_.count(places_of(node, f) + static_cast<std::size_t>(b) * lanes_);
-      });
-    };
-    bool splits =
-        consider(node, places, has_missing ? n_bins : n_bins - 1, nullptr, only(false), best);
-    if (has_missing) splits |= consider(node, places, n_bins - 1, missing, only(true), best);
-    return splits;
-  }
-
-  CategorySearch<Criterion> search_categories(Node& node, int f) const {
-    return {criterion_, places_of(node, f), data_.n_bins(f), node.state.total.data(),
-            limits_.min_samples_leaf};
-  }
-
-  // Considers the first n cuts, or just the `only` one; `missing` goes left where given. Bins
-  // without rows part the rows as the bin before does, and are passed over.
-  bool consider(const Node& node, const Lane* places, int n, const Lane* missing, int only,
-                Cut& best) {
-    constexpr std::size_t kOnStack = 64;
-    Lane on_stack[kOnStack];
-    std::vector<Lane> on_heap(lanes_ > kOnStack ? lanes_ : 0);
-    Lane* left = lanes_ > kOnStack ? on_heap.data() : on_stack;
-    if (missing) {
-      std::copy_n(missing, lanes_, left);
-    } else {
-      std::fill_n(left, lanes_, 0);
-    }
-    const Lane* total = node.state.total.data();
-    const auto all = criterion_.count(total);
-    bool splits = false;
-    for (int b = 0; b < n; ++b, places += lanes_) {
-      if (criterion_.count(places) == 0) continue;
-      const double score = criterion_.advance(left, places, total);
-      const auto n_left = criterion_.count(left);
-      if (n_left == all) break;
-      splits = true;
-      if (only != kAllCuts && b != only) continue;
-      if (criterion_.counts_rows() &&
-          (n_left < limits_.min_samples_leaf || all - n_left < limits_.min_samples_leaf))
-        continue;
-      if (score > best.score * kTie) best = {score, b, missing != nullptr, {}};
-    }
-    return splits;
-  }
-
-  Split best_of(Node& node, const std::vector<Cut>& cuts) {
-    Split split;
-    Cut best;
-    for (std::size_t a = 0; a < cuts.size(); ++a) {
-      if (cuts[a].bin < 0 || cuts[a].score <= best.score * kTie) continue;
-      best = cuts[a];
-      split = {0.0, node.state.active[a], best.bin, best.missing_left};
-    }
-    if (!split.found()) return {};
-    const double gain = best.score - criterion_.unsplit(node.state.total.data());
-    if (gain <= kMinRelativeGain * best.score) return {};
-    split.gain = gain * criterion_.gain_unit();
-    if (data_.is_categorical(split.feature)) {
-      BinSet right;
-      search_categories(node, split.feature).seen().each([&](int bin) {
-        if (!best.left.contains(bin)) right.insert(bin);
-      });
-      take_sides(data_, best.left, right, split);
-    } else {
-      split.bin =
-          centred(places_of(node, split.feature), data_.n_value_bins(split.feature), best.bin);
-    }
-    return split;
-  }
-
-  // As centre_in_gap, on lanes.
-  int centred(const Lane* places, int n_bins, int bin) const {
-    auto empty = [&](int b) {
-      return criterion_.count(places + static_cast<std::size_t>(b) * lanes_) == 0;
-    };
-    int low = bin, high = bin + 1;
-    while (low > 0 && empty(low)) --low;
-    while (high < n_bins && empty(high)) ++high;
-    return high == n_bins ? n_bins - 1 : (low + high - 1) / 2;
-  }
-
   // Zero at the places of some features.
   std::vector<Lane> zeroed(const std::vector<int>& features) {
     std::vector<Lane> histogram;
@@ -299,8 +228,11 @@ class LaneEvaluator {
   const BinnedData& data_;
   const GrowLimits& limits_;
   const Criterion& criterion_;
+  LaneSearch<Criterion> search_;
   std::size_t lanes_;
+  std::vector<std::vector<Lane>> scratch_;  // for each thread, the places of a feature
   std::vector<FeatureGroup> groups_;
+  std::size_t least_kept_;  // rows of a node whose histogram is kept
   std::size_t bytes_;
   std::mutex mutex_;
   std::atomic<std::size_t> held_{0};

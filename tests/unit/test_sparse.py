@@ -72,6 +72,19 @@ def test_many_rows_on_several_threads():
     np.testing.assert_array_equal(model.predict_proba(sp.csr_array(X)), dense.predict_proba(X))
 
 
+@pytest.mark.parametrize("name", ["samme", "mh_tree"])
+@pytest.mark.parametrize("splitter", ["best", "random"])
+@pytest.mark.parametrize("categorical", [[], [3, 4]])
+def test_nodes_of_few_rows(name, splitter, categorical):
+    """Dense data: they have no histograms. Lists of rows: all nodes have. Small and large nodes."""
+    X, y = sparse_table(5, n=3000, d=9, K=5, density=0.2, missing=0.1, whole=True)
+    X[:, 6:9] *= np.random.default_rng(5).random((len(X), 3))  # many bins
+    make = partial(EVERY[name], n_estimators=3, max_leaf_nodes=150, random_state=0)
+    make = partial(make, splitter=splitter, categorical_features=categorical)
+    dense = make(n_jobs=2).fit(X, y)
+    assert_same_model(make(n_jobs=1).fit(sp.csr_array(X), y).model_, dense.model_)
+
+
 FORMATS = [
     *(getattr(sp, f"{kind}_array") for kind in ("csr", "csc", "coo", "lil", "dok", "bsr")),
     *(getattr(sp, f"{kind}_matrix") for kind in ("csr", "csc", "coo")),
