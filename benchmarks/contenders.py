@@ -111,10 +111,9 @@ class Edgewise(Contender):
             "max_leaf_nodes": setting.leaves,
             "learning_rate": setting.shrinkage,
         }
-        given = {key: value for key, value in shared.items() if value is not None}
-        return getattr(edgewise, self.estimator)(
-            **given, early_stopping=False, n_jobs=setting.threads, random_state=0, **self.params
-        )
+        given: dict[str, Any] = {k: v for k, v in shared.items() if v is not None}
+        given |= {"early_stopping": False, "n_jobs": setting.threads, "random_state": 0}
+        return getattr(edgewise, self.estimator)(**given | self.params)
 
     def times_by_round(self, fitted: Fitted) -> NDArray[np.float64]:
         """What `fit` does outside its loop of rounds (binning above all) counts as done before."""
@@ -123,7 +122,11 @@ class Edgewise(Contender):
 
 
 class LightGBM(Contender):
-    name = "lightgbm"
+    """With `extra_trees` one cut of every feature is drawn, as with our splitter="random"."""
+
+    def __init__(self, name: str, *, extra_trees: bool) -> None:
+        self.name = name
+        self.extra_trees = extra_trees
 
     def build(self, setting: Setting) -> Any:
         import lightgbm
@@ -135,6 +138,7 @@ class LightGBM(Contender):
             n_jobs=setting.threads,
             random_state=0,
             verbosity=-1,
+            extra_trees=self.extra_trees,
         )
 
     def train(self, model: Any, X: Features, y: Labels, mark: Callable[[], None]) -> None:
@@ -252,8 +256,10 @@ OURS = {
     "edgewise-abc-logitboost": "ABCLogitBoostClassifier",
     "edgewise-aoso": "AOSOLogitBoostClassifier",
 }
+RANDOM_CUTS = "-random"  # after the name of one of ours: one cut of a feature, drawn
 PEERS: dict[str, Contender] = {
-    "lightgbm": LightGBM(),
+    "lightgbm": LightGBM("lightgbm", extra_trees=False),
+    "lightgbm-extra-trees": LightGBM("lightgbm-extra-trees", extra_trees=True),
     "xgboost": XGBoost(),
     "catboost": CatBoost("catboost", symmetric=False),
     "catboost-symmetric": CatBoost("catboost-symmetric", symmetric=True),
@@ -267,4 +273,7 @@ def contender(name: str, **params: Any) -> Contender:
         return PEERS[name]
     if name in OURS:
         return Edgewise(name, OURS[name], **params)
+    if name.endswith(RANDOM_CUTS) and name.removesuffix(RANDOM_CUTS) in OURS:
+        estimator = OURS[name.removesuffix(RANDOM_CUTS)]
+        return Edgewise(name, estimator, splitter="random", **params)
     raise LookupError(f"contender {name!r}: allowed are {', '.join([*OURS, *PEERS])}")

@@ -40,6 +40,8 @@ VARIANTS = {
     "aoso_pair": partial(edgewise.AOSOLogitBoostClassifier, **_FAST),
     "aoso_vector": partial(edgewise.AOSOLogitBoostClassifier, leaf="vector", **_FAST),
     "newton_boost": partial(edgewise.NewtonBoostClassifier, **_FAST),
+    "logitboost_random_cuts": partial(edgewise.LogitBoostClassifier, **_RANDOM_CUTS),
+    "aoso_random_cuts": partial(edgewise.AOSOLogitBoostClassifier, **_RANDOM_CUTS),
     "mh_stump": partial(edgewise.AdaBoostMHClassifier, base="stump", **_FAST),
     "mh_tree": partial(edgewise.AdaBoostMHClassifier, votes="ternary", **_FAST),
     "mh_product": partial(edgewise.AdaBoostMHClassifier, base="product", **_FAST),

@@ -83,6 +83,7 @@ class LaneEvaluator {
     Node& large = left.n_rows() <= right.n_rows() ? right : left;
     build(small, rows, team);
     subtract(parent, small, large);
+    if (small.n_rows() < least_kept_) drop(small);
   }
 
   void search(Node& node, const Row* rows, const Team& team, int slot) {

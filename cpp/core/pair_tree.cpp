@@ -135,6 +135,7 @@ class PairTreeEvaluator {
     complete_histogram(data_, active, total[at], histograms_[at].data());
     std::vector<int> columns = active;
     SplitRules rules{l2(residuals_.scale()) * scale.h};
+    rules.cut_key = node.key;
     std::vector<std::int8_t> directions;
     if (limits_.monotone.any()) {
       directions = keep_to_directions(node, columns);

@@ -15,7 +15,9 @@ namespace edgewise {
 
 using CutKey = std::uint64_t;  // of a tree or a node; 0: cuts are not drawn
 
-inline constexpr int kAllCuts = -2;  // in the place of the only cut to look at
+// In the place of the only cut to look at.
+inline constexpr int kNoCut = -1;
+inline constexpr int kAllCuts = -2;
 
 // The finaliser of SplitMix64 (Steele, Lea and Flood 2014), after one step of its counter.
 inline std::uint64_t mixed(std::uint64_t x) {
@@ -45,26 +47,21 @@ struct CutLimits {
   std::int64_t least;    // rows on both sides
 };
 
-// The cut of a feature to look at, as the last bin with rows on its left; -1: no cut is allowed.
-// `rows_in(b)` rows are in bin b. As in the search for the best cut, values are on both sides of
-// it, or all of them left and the missing ones right.
-template <class RowsIn>
-int draw_cut(CutKey key, int feature, int n_bins, CutLimits limits, RowsIn rows_in) {
-  std::int64_t values = 0, left = 0;
-  for (int b = 0; b < n_bins; ++b) values += rows_in(b);
-  int first = -1, last = -1;
-  for (int b = 0; b < n_bins && left < values; ++b) {
-    left += rows_in(b);
-    const std::int64_t n_left = left + (limits.missing_left ? limits.missing : 0);
-    const std::int64_t n_right = values + limits.missing - n_left;
-    if (left == 0 || n_left < limits.least || n_right < limits.least) continue;
-    if (first < 0) first = b;
-    last = b;
-  }
-  if (first < 0) return -1;
+// The cut of a feature to look at, as the last bin with rows on its left, or kNoCut.
+// `up_to(b)` rows have values in the bins up to b. As in the search for the best cut, values are on
+// both sides of it, or all of them left and the missing ones right.
+template <class UpTo>
+int draw_cut(CutKey key, int feature, int n_bins, CutLimits limits, UpTo up_to) {
+  const std::int64_t values = up_to(n_bins - 1);
+  auto left = [&](int b) { return up_to(b) + (limits.missing_left ? limits.missing : 0); };
+  auto right = [&](int b) { return values + limits.missing - left(b); };
+  int first = 0, last = n_bins - 1;
+  while (first < last && (up_to(first) == 0 || left(first) < limits.least)) ++first;
+  while (last > first && (up_to(last - 1) == values || right(last) < limits.least)) --last;
+  if (up_to(first) == 0 || left(first) < limits.least || right(first) < limits.least) return kNoCut;
   const Drawn what = limits.missing_left ? Drawn::cut_missing_left : Drawn::cut;
   int cut = first + draw(key, feature, what, last - first + 1);
-  while (rows_in(cut) == 0) --cut;
+  while (cut > first && up_to(cut) == up_to(cut - 1)) --cut;
   return cut;
 }
 

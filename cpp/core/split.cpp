@@ -56,6 +56,12 @@ EDGEWISE_CLONES Rough rough_best(const Packed* left, int n, Packed total) {
   return rough;
 }
 
+// The cuts [first, last) of a feature.
+struct Some {
+  int first, last;
+  int size() const { return last - first; }
+};
+
 struct Best {
   double score = 0.0;
   int bin = -1;
@@ -65,18 +71,16 @@ struct Best {
 // How cuts are scored. A Gain provides
 //   floor()                          what is taken from scores before they are compared
 //   unsplit(total)                   the score without a cut
-//   scores(left, n, total, score)    the scores of n cuts, 0 where a side is empty
-//   allows(cut, values)              whether a cut may be taken, `values` the sum of all that is
-//   not
-//                                    missing
+//   scores(left, cuts, total, score) the scores of some cuts, 0 where a side is empty
+//   allows(cut, values)              whether a cut may be taken, `values` the sum of all values
 struct PlainGain {
   double floor() const { return 0.0; }
   double unsplit(Packed total) const {
     const double a = gradient(total), b = hessian(total);
     return a * a / b;
   }
-  void scores(const Packed* left, int n, Packed total, double* score) const {
-    scores_of(left, n, total, score);
+  void scores(const Packed* left, Some cuts, Packed total, double* score) const {
+    scores_of(left + cuts.first, cuts.size(), total, score + cuts.first);
   }
   bool allows(int, Packed) const { return true; }
 };
@@ -101,8 +105,8 @@ struct RidgeGain {
     const double a = gradient(total), b = hessian(total);
     return a * a / (b + l2);
   }
-  void scores(const Packed* left, int n, Packed total, double* score) const {
-    ridge_scores(left, n, total, l2, score);
+  void scores(const Packed* left, Some cuts, Packed total, double* score) const {
+    ridge_scores(left + cuts.first, cuts.size(), total, l2, score + cuts.first);
   }
   bool allows(int, Packed) const { return true; }
 };
@@ -120,10 +124,10 @@ class BoundedGain {
     const double a = gradient(total), b = hessian(total) + l2_;
     return score(a, b, bounds_.clamp(a / b));
   }
-  void scores(const Packed* left, int n, Packed total, double* score_of_cut) {
+  void scores(const Packed* left, Some cuts, Packed total, double* score_of_cut) {
     left_ = left;
     const double a = gradient(total), b = hessian(total);
-    for (int i = 0; i < n; ++i) {
+    for (int i = cuts.first; i < cuts.last; ++i) {
       const double al = gradient(left[i]), bl = hessian(left[i]);
       const double ar = a - al, br = b - bl;
       const double vl = bounds_.clamp(al / (bl + l2_)), vr = bounds_.clamp(ar / (br + l2_));
@@ -153,13 +157,15 @@ class BoundedGain {
 template <class Bin, class Gain>
 void consider(const Cumulated& left, int n, Bin total, Packed values, int min_samples,
               bool missing_left, int only, Gain& gain, Best& best) {
+  if (only == kNoCut) return;
+  const Some cuts = only == kAllCuts ? Some{0, n} : Some{only, only + 1};
   double score[kMaxValueBins + 1];
-  gain.scores(left.gh, n, total.gh(), score);
-  for (int i = 0; i < n; ++i) {
+  gain.scores(left.gh, cuts, total.gh(), score);
+  for (int i = cuts.first; i < cuts.last; ++i) {
     if (score[i] <= best.score * kTie) continue;
     if constexpr (std::is_same_v<Bin, CountedBin>)
       if (left.n[i] < min_samples || total.n() - left.n[i] < min_samples) continue;
-    if (!gain.allows(i, values) || (only != kAllCuts && i != only)) continue;
+    if (!gain.allows(i, values)) continue;
     best = {score[i], i, missing_left};
   }
 }
@@ -180,17 +186,17 @@ struct Look {
   int feature;
   int min_samples;
 
+  // `left` are the sums of the values, with `missing` on their side or not.
   template <class Bin>
-  int only(const Bin* places, int n_bins, Bin missing, bool missing_left) const {
+  int only(const Cumulated& left, int n_bins, Bin missing, bool missing_left) const {
     if (key == 0) return kAllCuts;
     constexpr bool kCounted = std::is_same_v<Bin, CountedBin>;
-    auto rows_of = [](const Bin& bin) -> std::int64_t {
-      if constexpr (kCounted) return bin.n();
-      return hessian(bin.gh());  // positive where there are rows
-    };
-    return draw_cut(key, feature, n_bins,
-                    {rows_of(missing), missing_left, kCounted ? min_samples : 1},
-                    [&](int b) { return rows_of(places[b]); });
+    std::int64_t n_missing = hessian(missing.gh());  // positive where there are rows
+    if constexpr (kCounted) n_missing = missing.n();
+    const std::int64_t before = missing_left ? n_missing : 0;
+    return draw_cut(
+        key, feature, n_bins, {n_missing, missing_left, kCounted ? min_samples : 1},
+        [&](int b) { return (kCounted ? left.n[b] : std::int64_t{hessian(left.gh[b])}) - before; });
   }
 
   // Of n beginnings of an order, those with enough rows are next to each other.
@@ -202,7 +208,7 @@ struct Look {
       while (first <= last && left.n[first] < min_samples) ++first;
       while (first <= last && total.n() - left.n[last] < min_samples) --last;
     }
-    return first > last ? -1 : first + draw(key, feature, Drawn::cut, last - first + 1);
+    return first > last ? kNoCut : first + draw(key, feature, Drawn::cut, last - first + 1);
   }
 };
 
@@ -221,16 +227,16 @@ bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, Look look,
     const Rough rough = rough_best(left.gh, n_bins - 1, total.gh());
     if (static_cast<double>(rough.score * kMargin) > best.score + gain.floor())
       consider(left, n_bins - 1, total, total.gh(), look.min_samples, false,
-               look.only(places, n_bins, missing, false), gain, best);
+               look.only(left, n_bins, missing, false), gain, best);
     return rough.splits;
   }
   const Bin values = difference(total, missing);
   // The last cut: all values left.
   consider(left, n_bins, total, values.gh(), look.min_samples, false,
-           look.only(places, n_bins, missing, false), gain, best);
+           look.only(left, n_bins, missing, false), gain, best);
   cumulate(places, n_bins, missing, left);
   consider(left, n_bins - 1, total, total.gh(), look.min_samples, true,
-           look.only(places, n_bins, missing, true), gain, best);
+           look.only(left, n_bins, missing, true), gain, best);
   return !values.empty();
 }
 

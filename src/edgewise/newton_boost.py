@@ -16,7 +16,7 @@ loss, unless ``init="zero"``.
 """
 
 import math
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,6 +137,7 @@ class NewtonBoostClassifier(BaseBooster):
         max_delta: float | None = None,
         subsample: float = 1.0,
         max_features: int | float | None = None,
+        splitter: Literal["best", "random"] = "best",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         max_bins: int = 255,
@@ -166,6 +167,7 @@ class NewtonBoostClassifier(BaseBooster):
             max_delta=max_delta,
             subsample=subsample,
             max_features=max_features,
+            splitter=splitter,
             monotonic_cst=monotonic_cst,
             interaction_cst=interaction_cst,
             max_bins=max_bins,

@@ -223,6 +223,7 @@ def test_those_that_cannot_say_which_can(gaps):
         (edgewise.AdaBoostMHClassifier, {"splitter": "random"}),
         (edgewise.AdaBoostMHClassifier, {"max_features": 2}),
         (edgewise.AOSOLogitBoostClassifier, {"subsample": 0.5}),
+        (edgewise.AOSOLogitBoostClassifier, {"splitter": "random"}),
         (edgewise.LogitBoostClassifier, {"l2_regularization": 1.0}),
         (edgewise.MARTClassifier, {"min_gain": 0.1}),
         (edgewise.MARTClassifier, {"monotonic_cst": {0: 1}}),

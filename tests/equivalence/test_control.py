@@ -9,7 +9,7 @@ from support import nominal_table, table, trees_of, uneven_weights
 import edgewise
 from edgewise import reference
 from edgewise._boosting.constraints import directions
-from edgewise._boosting.sampling import seed_of
+from edgewise._boosting.sampling import cut_key, seed_of
 from edgewise._data.chance import row_keys, uniforms
 from edgewise.reference._control import Control
 
@@ -53,14 +53,13 @@ def splits_of(trees):
     ]
 
 
-def assert_equivalent(algorithm, X, y, w, control, given, categorical=()):
+def assert_equivalent(algorithm, X, y, w, control, given, categorical=(), **options):
     fast, slow, own = PAIRS[algorithm]
+    own = OPTIONS | own | options
     a = fast(
-        early_stopping=False,
-        categorical_features=list(categorical) or None,
-        **OPTIONS | own | given,
+        early_stopping=False, categorical_features=list(categorical) or None, **own | given
     ).fit(X, y, sample_weight=w)
-    b = slow(X, y, sample_weight=w, categorical=categorical, control=control, **OPTIONS | own)
+    b = slow(X, y, sample_weight=w, categorical=categorical, control=control, **own)
     assert a.n_iter_ == len(b.rounds)
     for m, trees in enumerate(b.rounds):
         np.testing.assert_equal(list(trees_of(a.model_, m)), splits_of(trees), f"round {m}")
@@ -133,6 +132,18 @@ def test_drawn_rows_and_features(algorithm, K, seed):
     control = Control(rows=rows, features=[f.tolist() for f in features])
     given = {"subsample": 0.6, "max_features": 0.5, "random_state": 7}
     assert_equivalent(algorithm, X, y, w, control, given)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+@pytest.mark.parametrize("min_samples_leaf", [1, 5])
+@pytest.mark.parametrize("K", [2, 3])
+def test_drawn_cuts(algorithm, missing, min_samples_leaf, K, seed):
+    X, y = table(seed + 60, n=60, K=K, missing=missing)
+    w = uneven_weights(seed, len(y))
+    control = Control(l2=0.7, cut_keys=[cut_key(seed_of(7), m) for m in range(3)])
+    given = {"splitter": "random", "random_state": 7, "l2_regularization": 0.7}
+    options = {"min_samples_leaf": min_samples_leaf}
+    assert_equivalent(algorithm, X, y, w, control, given, **options)
 
 
 MONOTONE = {  # of columns 0 and 1

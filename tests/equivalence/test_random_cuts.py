@@ -14,9 +14,8 @@ from support_votes import (
 )
 
 from edgewise import AdaBoostMHClassifier, SAMMEClassifier, SoftmaxBoostClassifier
-from edgewise._boosting.sampling import seed_of
+from edgewise._boosting.sampling import cut_key, seed_of
 from edgewise._families.mh_bases import SMOOTHING
-from edgewise._families.vote_grower import cut_key
 from edgewise.reference._control import Control
 from edgewise.reference._draws import mixed
 from edgewise.reference.adaboost_mh import adaboost_mh

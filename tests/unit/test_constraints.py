@@ -184,23 +184,25 @@ def test_sampler_draws_by_value():
     codes = np.zeros(90, dtype=np.int32)
     order = RNG.permutation(90)
     one, two = (
-        Sampler(rows, codes, subsample=0.5, max_features=2, seed=lambda: 3)
+        Sampler(rows, codes, subsample=0.5, max_features=2, cuts=True, seed=lambda: 3)
         for rows in (X, X[order])
     )
     draws = [one.of_round(m) for m in range(40)]
     for m, draw in enumerate(draws):
         np.testing.assert_array_equal(two.of_round(m).rows, draw.rows[order])
         assert two.of_round(m).features == draw.features
+        assert two.of_round(m).cut_key == draw.cut_key != 0
         assert len(draw.features) == 2
     assert 0.45 < np.mean([draw.rows.mean() for draw in draws]) < 0.55
     assert len({tuple(draw.features) for draw in draws}) == 3
+    assert len({draw.cut_key for draw in draws}) == 40
 
 
 def test_sampler_asks_for_no_seed_if_nothing_is_drawn():
     def no_seed():
         raise AssertionError
 
-    assert not Sampler(X, Y, subsample=1.0, max_features=None, seed=no_seed).draws
+    assert not Sampler(X, Y, subsample=1.0, max_features=None, cuts=False, seed=no_seed).draws
 
 
 @pytest.mark.parametrize(

@@ -41,16 +41,16 @@ SHARED = {
     "n_estimators", "learning_rate", "max_leaf_nodes", "max_depth", "min_samples_leaf", "max_bins",
     "class_weight", "early_stopping", "validation_fraction", "n_iter_no_change", "scoring",
     "warm_start", "random_state", "n_jobs", "verbose", "categorical_features", "time_limit",
-    "on_interrupt", "min_gain", "interaction_cst", "max_features",
+    "on_interrupt", "min_gain", "interaction_cst", "max_features", "splitter",
 }  # fmt: skip
 OWN = {
     "ABCLogitBoostClassifier": {"search", "gap", "warmup"},
     "ABCMARTClassifier": {"search", "gap", "warmup"},
     "AOSOLogitBoostClassifier": {"leaf"},
-    "AdaBoostMHClassifier": {"base", "votes", "initial_weights", "splitter"},
+    "AdaBoostMHClassifier": {"base", "votes", "initial_weights"},
     "NewtonBoostClassifier": {"loss"},
-    "SAMMEClassifier": {"base", "splitter"},
-    "SoftmaxBoostClassifier": {"cost", "projection", "step", "splitter"},
+    "SAMMEClassifier": {"base"},
+    "SoftmaxBoostClassifier": {"cost", "projection", "step"},
 }
 LOGISTIC_OWN = {
     "init",

@@ -11,6 +11,8 @@ from support import assert_same_model, table, trees_of
 
 from edgewise import (
     AdaBoostMHClassifier,
+    AOSOLogitBoostClassifier,
+    LogitBoostClassifier,
     SAMMEClassifier,
     SoftmaxBoostClassifier,
 )
@@ -22,6 +24,8 @@ MAKERS = {
     "one_vs_all": lambda **given: AdaBoostMHClassifier(base="one_vs_all", **given),
     "samme": SAMMEClassifier,
     "softmax": lambda **given: SoftmaxBoostClassifier(projection="exact", **given),
+    "logitboost": lambda **given: LogitBoostClassifier(**{"min_samples_leaf": 1} | given),
+    "aoso": lambda **given: AOSOLogitBoostClassifier(**{"min_samples_leaf": 1} | given),
 }
 
 
@@ -145,14 +149,14 @@ def test_tree_without_errors_is_no_end_and_more_trees_are_better(name):
 # --- chance is no end ------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("make", [AdaBoostMHClassifier, SAMMEClassifier])
+@pytest.mark.parametrize("name", ["hamming_tree", "samme", "logitboost", "aoso"])
 @pytest.mark.parametrize("given", [{"max_features": 1}, {"splitter": "random"}], ids=str)
-def test_draws_that_teach_nothing_do_not_end_boosting(make, given):
+def test_draws_that_teach_nothing_do_not_end_boosting(name, given):
     """Nine features of ten are constant, and one cut of the tenth says something."""
     X = np.ones((60, 10))
     X[:, 7] = np.repeat(np.arange(30.0), 2)
     y = np.tile([0, 1], 30)
     y[20:22], y[22:24] = 0, 1
-    model = make(n_estimators=12, max_leaf_nodes=2, random_state=0, **given).fit(X, y)
+    model = MAKERS[name](n_estimators=12, max_leaf_nodes=2, random_state=0, **given).fit(X, y)
     assert model.n_iter_ == 12
     assert set(model.model_.feature) == {7, -1}

@@ -1,8 +1,8 @@
-"""What a round learns from: rows and features, drawn by the seed and the number of the round.
+"""What a round learns from: rows, features and cuts, drawn by the seed and the round's number.
 
 A row is drawn by a hash of its values, so that neither the order of the rows nor their division
-among threads or machines matters. Rounds do not depend on each other: a fit that is continued draws
-what a longer fit would have drawn.
+among threads or machines matters; cuts are drawn by the core, by a key. Rounds do not depend on
+each other: a fit that is continued draws what a longer fit would have drawn.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from .._data.chance import row_keys, uniforms
+from .._data.chance import round_key, row_keys, uniforms
 
 
 class Draw(NamedTuple):
@@ -20,10 +20,11 @@ class Draw(NamedTuple):
 
     features: list[int] | None = None  # ascending
     rows: NDArray[np.uint8] | None = None  # (n): 1 for a row that is drawn
+    cut_key: int = 0
 
 
 class Sampler:
-    """Draws rows of (X, codes) and features of X."""
+    """Draws rows of (X, codes), features of X and the keys of cuts."""
 
     def __init__(
         self,
@@ -32,22 +33,30 @@ class Sampler:
         *,
         subsample: float,
         max_features: int | float | None,
+        cuts: bool,
         seed: Callable[[], int],
     ) -> None:
         self._n_features = X.shape[1]
         self._n_drawn = n_drawn(max_features, X.shape[1])
         self._subsample = subsample
-        self.draws = subsample < 1.0 or self._n_drawn < self._n_features
+        self._cuts = cuts
+        self.draws = cuts or subsample < 1.0 or self._n_drawn < self._n_features
         self._seed = seed() if self.draws else 0
         self._keys = row_keys(X, codes) if subsample < 1.0 else None
 
     def of_round(self, m: int) -> Draw:
         features = drawn_features(self._seed, m, self._n_drawn, self._n_features)
+        key = cut_key(self._seed, m) if self._cuts else 0
         if self._keys is None:
-            return Draw(features)
+            return Draw(features, cut_key=key)
         numbers = uniforms(self._keys, self._seed, m)
         least = max(self._subsample, float(np.nextafter(numbers.min(), 1.0)))  # one row at least
-        return Draw(features, (numbers < least).astype(np.uint8))
+        return Draw(features, (numbers < least).astype(np.uint8), key)
+
+
+def cut_key(seed: int, m: int) -> int:
+    """What the core draws the cuts of round m by; never zero, which means that it draws none."""
+    return int(round_key(seed, m)[0]) | 1
 
 
 def drawn_features(seed: int, m: int, n: int, n_features: int) -> list[int] | None:

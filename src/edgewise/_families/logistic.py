@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class BaseBooster(Booster):
         Share of the rows that a round learns from, drawn anew every round.
     max_features : int, float or None
         Features drawn for every round: their number or their share. None: all.
+    splitter : {"best", "random"}
+        Of every feature its best cut is looked at, or one that is drawn; the best of them is taken.
     monotonic_cst : array-like, dict or None
         For each column, or for columns by name or number, which way log odds may go when its value
         grows. With two classes -1, 0 or 1: the direction of the second class's log odds. Else a
@@ -89,7 +91,7 @@ class BaseBooster(Booster):
         the same model as fitting k + m rounds; where something is drawn, `random_state` must be an
         integer for it.
     random_state : int, RandomState or None
-        Draws the held-out rows, and the rows and features of `subsample` and `max_features`.
+        Draws the held-out rows, and what `subsample`, `max_features` and `splitter` draw.
     n_jobs : int or None
         Threads; None takes all CPUs the process may use where the work is worth it. The model is
         the same, bit for bit, for any number.
@@ -117,6 +119,7 @@ class BaseBooster(Booster):
         "max_delta": p.either(p.real(0.0), p.none()),
         "subsample": p.real(0.0, 1.0),
         "max_features": p.either(p.integer(1, none=True), p.share()),
+        "splitter": p.one_of("best", "random"),
         "monotonic_cst": p.directions(),
         "interaction_cst": p.interactions(),
     }
@@ -134,6 +137,7 @@ class BaseBooster(Booster):
         max_delta: float | None = None,
         subsample: float = 1.0,
         max_features: int | float | None = None,
+        splitter: Literal["best", "random"] = "best",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
         max_bins: int = 255,
@@ -162,6 +166,7 @@ class BaseBooster(Booster):
         self.max_delta = max_delta
         self.subsample = subsample
         self.max_features = max_features
+        self.splitter = splitter
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst
         self.max_bins = max_bins
@@ -212,6 +217,7 @@ class BaseBooster(Booster):
             rows.codes,
             subsample=self.subsample,
             max_features=self.max_features,
+            cuts=self.splitter == "random",
             seed=lambda: seed_of(self.random_state),
         )
         return {
@@ -239,7 +245,9 @@ class BaseBooster(Booster):
             features_together=together.sets,
             directions=constraints.directions(self, self.classes_),
         )
-        return lambda draw: limits(features=draw.features or [], drawn=draw.rows)
+        return lambda draw: limits(
+            features=draw.features or [], drawn=draw.rows, cut_key=draw.cut_key
+        )
 
     def _start(self, rows: Rows, n_classes: int) -> Scores:
         """F_k = log prior_k - mean_s log prior_s, or 0."""

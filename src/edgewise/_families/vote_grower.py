@@ -8,8 +8,7 @@ import numpy as np
 from .. import _core
 from .._boosting.constraints import Interactions
 from .._boosting.grower import Tree
-from .._boosting.sampling import drawn_features, n_drawn
-from .._data.chance import round_key
+from .._boosting.sampling import cut_key, drawn_features, n_drawn
 from .._data.groups import for_core
 from .._data.rows import Rows
 from .._data.targets import Labels
@@ -100,8 +99,3 @@ class VoteGrower:
         """One tree for all classes."""
         limits = self._limits_of_round(m)
         return _core.grow_gini_tree(self._data, codes, weights, n_classes, limits, self.n_threads)
-
-
-def cut_key(seed: int, m: int) -> int:
-    """What the core draws the cuts of round m by; never zero, which means that it draws none."""
-    return int(round_key(seed, m)[0]) | 1

@@ -230,4 +230,7 @@ def _lanes(size: Size) -> int:
 def _lane_tree(size: Size, leaves: int, own: int) -> float:
     """Trees with sums for each class; `own` numbers of each row."""
     one = 4 * size.places * _lanes(size)
-    return size.n * (4 * own + 32) + min((leaves + 8) * one, HELD + 10 * one)
+    at_once = leaves + 8.0
+    if not size.is_sparse:  # nodes of few rows have no histograms
+        at_once = min(at_once, size.n * 4 * size.columns / (size.places * _lanes(size)) + 10)
+    return size.n * (4 * own + 32) + min(at_once * one, HELD + 10 * one)

@@ -268,6 +268,7 @@ class Grower:
         drawn, features = self.control.rows, self.control.features
         self.rows = np.arange(len(self.w)) if drawn is None else np.flatnonzero(drawn[m])
         self.features = range(len(self.table.cuts)) if features is None else features[m]
+        self.key = self.control.cut_key(m)
 
     def newton_step(self, G: Array, H: Array) -> Array:
         return newton_step(G, H, self.control.l2, self.control.max_delta)
@@ -336,7 +337,7 @@ class Grower:
                 ]
                 left.box, right.box = parted(parent.box, directions[parent.split.feature], *moves)
 
-        root = Node(self.rows)
+        root = Node(self.rows, key=self.key)
         if directions is not None:
             root.box = np.tile([-np.inf, np.inf], (directions.shape[1], 1))
         nodes = best_first(root, split_of, self.max_leaf_nodes, inherit=part)

@@ -34,6 +34,7 @@ _LOGISTIC: dict[str, Scale] = {
     "max_leaf_nodes": integers(4, 128),
     "min_samples_leaf": integers(1, 64),
     "max_features": share(0.3, 1.0),
+    "splitter": choice("best", "random"),
 }
 _VOTING: dict[str, Scale] = {
     "learning_rate": logarithmic(0.1, 1.0),
