@@ -115,13 +115,9 @@ class BaseBooster(Booster):
         "init": p.one_of("prior", "zero"),
         "calibration": p.one_of("priors", "temperature", "vector", None),
         "l2_regularization": p.not_negative(),
-        "min_gain": p.not_negative(),
         "max_delta": p.either(p.real(0.0), p.none()),
         "subsample": p.real(0.0, 1.0),
-        "max_features": p.either(p.integer(1, none=True), p.share()),
-        "splitter": p.one_of("best", "random"),
         "monotonic_cst": p.directions(),
-        "interaction_cst": p.interactions(),
     }
 
     def __init__(

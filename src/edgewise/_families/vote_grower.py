@@ -1,14 +1,14 @@
 """The grower of trees that vote: binned data and limits, and what every round draws anew."""
 
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import _core
 from .._boosting.constraints import Interactions
 from .._boosting.grower import Tree
-from .._boosting.sampling import cut_key, drawn_features, n_drawn
+from .._boosting.sampling import Draw, Sampler
 from .._data.groups import for_core
 from .._data.rows import Rows
 from .._data.targets import Labels
@@ -17,14 +17,6 @@ from .._data.weights import Weights
 NEGLIGIBLE = 1 / 64  # share of the mean weight below which rows do not count in the search
 NO_LIMIT = Interactions()
 MANY_ROWS = 2000  # with fewer, leaving some out saves nothing
-
-
-class Draws(NamedTuple):
-    """What every round draws anew."""
-
-    max_features: int | float | None  # their number or their share; None: all
-    cuts: bool  # one of every feature in every node
-    seed: int
 
 
 class VoteGrower:
@@ -40,18 +32,18 @@ class VoteGrower:
         max_bins: int,
         categorical: list[int],
         limits: dict[str, Any],
-        draws: Draws,
+        sampler: Sampler,
+        seed: int,
         n_threads: int,
         interactions: Interactions = NO_LIMIT,
     ) -> None:
         self.n_threads = n_threads
-        self.seed = draws.seed
+        self.seed = seed
         self._limits = limits  # as the core's GrowLimits names them
         self._together = interactions
-        self._draws_cuts = draws.cuts
+        self._sampler = sampler
         X = rows.X
         self._n_features = X.shape[1]
-        self._n_drawn = n_drawn(draws.max_features, X.shape[1])
         self._negligible = NEGLIGIBLE if len(X) >= MANY_ROWS else 0.0
         self._data = _core.BinnedData(
             X, None, max_bins, n_threads, categorical, for_core(rows.groups)
@@ -65,9 +57,8 @@ class VoteGrower:
         self, m: int | None, max_leaf_nodes: int | None = None, beside: Collection[int] = ()
     ) -> _core.GrowLimits:
         """Limits of round m; features `beside` the tree's own are on its paths already."""
-        features: list[int] = []
-        if m is not None:
-            features = drawn_features(self.seed, m, self._n_drawn, self._n_features) or []
+        draw = Draw() if m is None else self._sampler.of_round(m)
+        features = draw.features or []
         if beside:
             features = self._together.beside(beside, features or range(self._n_features))
         changed = {} if max_leaf_nodes is None else {"max_leaf_nodes": max_leaf_nodes}
@@ -77,7 +68,7 @@ class VoteGrower:
             features=features,
             most_features_together=self._together.at_most,
             features_together=self._together.sets,
-            cut_key=0 if m is None or not self._draws_cuts else cut_key(self.seed, m),
+            cut_key=draw.cut_key,
         )
 
     def vote_trees(self, signed_weights: Weights, m: int | None) -> list[Tree]:

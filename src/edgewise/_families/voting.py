@@ -1,15 +1,14 @@
 """The boosters that vote, AdaBoost.MH, SAMME and soft-max boosting: parameters they share."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from .._boosting import constraints
 from .._boosting.base import Booster
-from .._boosting.sampling import n_drawn, seed_of
+from .._boosting.sampling import Sampler, n_drawn, seed_of
 from .._boosting.threads import n_threads
 from .._data.features import columns_of
 from .._data.rows import Rows
-from .._ground import params as p
-from .vote_grower import Draws, VoteGrower
+from .vote_grower import VoteGrower
 
 DOC = """
     n_estimators : int
@@ -90,13 +89,6 @@ def at_most(leaves: int, n_rows: int, least: int) -> int:
 class VotingBooster(Booster):
     """Adds a grower of trees that vote."""
 
-    _rules: ClassVar[dict[str, p.Rule]] = Booster._rules | {
-        "min_gain": p.not_negative(),
-        "interaction_cst": p.interactions(),
-        "max_features": p.either(p.integer(1, none=True), p.share()),
-        "splitter": p.one_of("best", "random"),
-    }
-
     max_leaf_nodes: int | None
     max_depth: int | None
     min_samples_leaf: int
@@ -117,6 +109,7 @@ class VotingBooster(Booster):
 
     def _grower(self, rows: Rows, n_classes: int) -> VoteGrower:
         leaves = self._leaf_limit(rows.n_given, n_classes)
+        seed = seed_of(self.random_state)
         return VoteGrower(
             rows,
             max_bins=self.max_bins,
@@ -128,6 +121,14 @@ class VotingBooster(Booster):
                 "min_gain": self.min_gain,
             },
             interactions=constraints.interactions(self),
-            draws=Draws(self.max_features, self.splitter == "random", seed_of(self.random_state)),
+            sampler=Sampler(
+                rows.X,
+                rows.codes,
+                subsample=1.0,
+                max_features=self.max_features,
+                cuts=self.splitter == "random",
+                seed=lambda: seed,
+            ),
+            seed=seed,
             n_threads=n_threads(self.n_jobs, rows.X.size * n_classes),
         )
