@@ -97,6 +97,8 @@ def _print_wins(results: list[dict[str, Any]], ours: str, needed: int | None) ->
         won = sum(table[ours] < table[other] for table in tables)
         tied = sum(table[ours] == table[other] for table in tables)
         print(f"{ours} against {other}: {won} won, {tied} tied, of {len(tables)}")
+    if not others:
+        return
     won = sum(all(table[ours] < table[other] for other in others) for table in tables)
     print(f"{ours} against all at once: {won} won of {len(tables)}")
     if needed is not None:
