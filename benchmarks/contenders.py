@@ -276,4 +276,7 @@ def contender(name: str, **params: Any) -> Contender:
     if name.endswith(RANDOM_CUTS) and name.removesuffix(RANDOM_CUTS) in OURS:
         estimator = OURS[name.removesuffix(RANDOM_CUTS)]
         return Edgewise(name, estimator, splitter="random", **params)
-    raise LookupError(f"contender {name!r}: allowed are {', '.join([*OURS, *PEERS])}")
+    raise LookupError(
+        f"contender {name!r}: allowed are {', '.join([*OURS, *PEERS])}; "
+        f"ours also with {RANDOM_CUTS!r} at the end"
+    )
