@@ -22,10 +22,14 @@ inline Packed pack(std::int64_t g, std::int64_t h) { return g * (Packed{1} << 32
 inline std::int32_t gradient(Packed v) { return static_cast<std::int32_t>(v >> 32); }
 inline std::int32_t hessian(Packed v) { return static_cast<std::int32_t>(v & 0xffffffff); }
 
-// Nearest integer for |x| < 2^51; unlike llrint it vectorises.
+// 1.5 * 2^52: adding it rounds to an integer, which the lowest bits then hold. So integers become
+// doubles and doubles integers by an addition; unlike a cast or llrint it vectorises.
+inline constexpr double kRound = 6755399441055744.0;
+inline constexpr auto kRoundBits = std::bit_cast<std::int64_t>(kRound);
+
+// Nearest integer for |x| < 2^51.
 inline std::int64_t to_integer(double x) {
-  constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52
-  return std::bit_cast<std::int64_t>(x + kRound) - std::bit_cast<std::int64_t>(kRound);
+  return std::bit_cast<std::int64_t>(x + kRound) - kRoundBits;
 }
 
 // The largest power of two not above x > 0: scaling by it is exact.

@@ -5,12 +5,9 @@
 #include <bit>
 #include <cstdint>
 
-namespace edgewise {
+#include "fixed_point.hpp"
 
-// 1.5 * 2^52: adding it rounds to an integer, which the lowest bits then hold. So integers become
-// doubles and doubles integers by an addition; unlike a cast it vectorises.
-inline constexpr double kRound = 6755399441055744.0;
-inline constexpr auto kRoundBits = std::bit_cast<std::int64_t>(kRound);
+namespace edgewise {
 
 inline double exp_portable(double x) {
   x = x < -700.0 ? -700.0 : x;  // exp stays a normal number; scores never need more
