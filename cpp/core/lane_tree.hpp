@@ -90,7 +90,8 @@ class LaneEvaluator {
     auto& active = node.state.active;
     limits_.interactions.restrict_to(node.path, data_.feature_of, active);
     const LaneNode of{node.state.total.data(), node.key};
-    if (node.state.histogram.empty()) {
+    if (node.state.histogram.empty()) {  // few rows
+      // A thread alone has its number in `slot`, those of a team in `thread`; the other one is 0.
       node.split = search_(of, active, team, [&](int f, int thread, auto look) {
         show_rows(node, rows, f, scratch_[static_cast<std::size_t>(slot + thread)], look);
       });
