@@ -9,18 +9,13 @@
 #include "core/math.hpp"
 #include "core/pair_tree.hpp"
 #include "core/posterior.hpp"
+#include "core/soft_max.hpp"
 
 using namespace nb::literals;
 using namespace edgewise;
 using namespace edgewise::bindings;
 
 namespace {
-
-std::vector<Target> targets_of(const std::vector<std::pair<int, int>>& pairs) {
-  std::vector<Target> targets;
-  for (const auto& [k, base] : pairs) targets.push_back({k, base});
-  return targets;
-}
 
 using InDirections = nb::ndarray<const std::int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
@@ -65,7 +60,10 @@ Tree tree_from(const nb::tuple& state) {
   for (const auto& set : nb::cast<nb::list>(state[7])) {
     const auto [bins, values] = nb::cast<std::pair<std::vector<int>, std::vector<double>>>(set);
     t.sets.push_back({{}, values});
-    for (const int bin : bins) t.sets.back().bins.insert(bin);
+    for (const int bin : bins) {
+      if (bin < 0 || bin > kMaxValueBins) throw std::invalid_argument("bins must be from 0 to 255");
+      t.sets.back().bins.insert(bin);
+    }
   }
   t.width = nb::cast<std::int32_t>(state[8]);
   t.classes = column<std::int32_t>(state, 9);
@@ -111,7 +109,7 @@ NB_MODULE(_core, m) {
           "__init__",
           [](GrowLimits* self, int max_leaf_nodes, int max_depth, int min_samples_leaf,
              double negligible, std::vector<int> features, double l2, double min_gain,
-             double max_delta, double weight_unit, int most_features_together,
+             double max_delta, double weight_unit, double row_weight, int most_features_together,
              std::vector<std::vector<int>> features_together,
              std::optional<InDirections> directions, std::optional<In<std::uint8_t>> drawn,
              std::uint64_t cut_key) {
@@ -124,6 +122,7 @@ NB_MODULE(_core, m) {
                                   min_gain,
                                   max_delta,
                                   weight_unit,
+                                  row_weight,
                                   {most_features_together, std::move(features_together)},
                                   directions ? monotone_of(*directions) : Monotone{},
                                   drawn ? sample_of(*drawn) : nullptr,
@@ -132,7 +131,8 @@ NB_MODULE(_core, m) {
           "max_leaf_nodes"_a, "max_depth"_a, "min_samples_leaf"_a,
           "negligible"_a = GrowLimits{}.negligible, "features"_a = std::vector<int>{}, "l2"_a = 0.0,
           "min_gain"_a = 0.0, "max_delta"_a = GrowLimits{}.max_delta, "weight_unit"_a = 1.0,
-          "most_features_together"_a = 0, "features_together"_a = std::vector<std::vector<int>>{},
+          "row_weight"_a = 1.0, "most_features_together"_a = 0,
+          "features_together"_a = std::vector<std::vector<int>>{},
           "directions"_a.none() = nb::none(), "drawn"_a.none() = nb::none(), "cut_key"_a = 0);
 
   bind_data(m);
@@ -145,7 +145,8 @@ NB_MODULE(_core, m) {
              const std::vector<Grouped*>& grouped) {
             const Matrix view = matrix(x);
             auto groups = groups_of(grouped, view.rows);
-            nb::gil_scoped_release nogil;
+            if (weights) need_weights(bindings::view(*weights), view.rows);
+            const Unlocked nogil;
             new (self) BinnedData(bin_matrix(view, weights ? weights->data() : nullptr, max_bins,
                                              categorical, std::move(groups), team_of(n_threads)));
           },
@@ -154,6 +155,7 @@ NB_MODULE(_core, m) {
       .def_ro("n_rows", &BinnedData::n_rows)
       .def_ro("n_features", &BinnedData::n_features)
       .def_ro("sparse", &BinnedData::sparse)
+      .def_prop_ro("has_lists", &BinnedData::has_lists)
       .def_prop_ro("n_joint", [](const BinnedData& d) { return d.joint.size(); })
       .def_prop_ro("row_widths",
                    [](const BinnedData& d) {
@@ -162,6 +164,9 @@ NB_MODULE(_core, m) {
                      return widths;
                    })
       .def_prop_ro("n_bytes", &BinnedData::bytes)
+      .def(
+          "pays_by_columns",
+          [](const BinnedData& d, std::size_t n) { return d.pays_by_columns(n); }, "n"_a)
       .def_prop_ro(
           "offset", [](const BinnedData& d) { return to_numpy(d.offset); }, nb::rv_policy::move)
       .def("cuts", [](const BinnedData& d, std::size_t f) { return d.cuts.of_feature.at(f); })
@@ -198,21 +203,24 @@ NB_MODULE(_core, m) {
       .def_prop_ro(
           "leaf_of_row", [](const Tree& t) { return to_numpy(t.leaf_of_row); }, nb::rv_policy::move)
       .def("__getstate__", &state_of)
-      .def("__setstate__",
-           [](Tree& t, const nb::tuple& state) { new (&t) Tree(tree_from(state)); });
+      .def("__setstate__", [](Tree& t, const nb::tuple& state) {
+        new (&t) Tree(from_state(state, 12, "tree", [&] { return tree_from(state); }));
+      });
 
   nb::class_<Posterior>(m, "Posterior")
       .def(
           "__init__",
           [](Posterior* self, const In<std::int32_t>& labels, std::optional<In<double>> weights,
-             const In<double>& start, bool by_class) {
+             const In<double>& start, const std::string& layout, bool part) {
+            if (weights) need_weights(view(*weights), labels.size());
             new (self) Posterior(copy(labels), weights ? copy(*weights) : std::vector<double>{},
-                                 view(start), by_class);
+                                 view(start), layout_named(layout), part);
           },
-          "labels"_a, "weights"_a.none(), "start"_a, "by_class"_a)
+          "labels"_a, "weights"_a.none(), "start"_a, "layout"_a, "part"_a = false)
       .def_prop_ro("n_classes", &Posterior::n_classes)
       .def("probabilities",
            [](const Posterior& p, Row row) {
+             if (row >= p.n_rows()) throw std::out_of_range("there is no such row");
              std::vector<double> of_row;
              for (int k = 0; k < p.n_classes(); ++k) of_row.push_back(p.of(row, k));
              return of_row;
@@ -220,7 +228,7 @@ NB_MODULE(_core, m) {
       .def(
           "add",
           [](Posterior& p, const std::vector<Tree*>& trees, int n_threads) {
-            p.add(moves_of(trees), team_of(n_threads));
+            p.add(moves_of(trees, p), team_of(n_threads));
           },
           "trees"_a, "n_threads"_a, NoGil())
       .def(
@@ -228,22 +236,29 @@ NB_MODULE(_core, m) {
           [](const Posterior& p, int n_threads) { return p.class_losses(team_of(n_threads)); },
           "n_threads"_a, NoGil())
       .def(
+          "loss_of",
+          [](const Posterior& p, const In<std::uint32_t>& rows) {
+            for (std::size_t i = 0; i < rows.size(); ++i)
+              if (rows.data()[i] >= p.n_rows()) throw std::out_of_range("there is no such row");
+            return p.loss_of({rows.data(), rows.size()});
+          },
+          "rows"_a, NoGil())
+      .def(
           "loss_after",
           [](const Posterior& p, const std::vector<Tree*>& trees, int n_threads) {
-            return p.loss_after(moves_of(trees), team_of(n_threads));
+            return p.loss_after(moves_of(trees, p), team_of(n_threads));
           },
           "trees"_a, "n_threads"_a, NoGil());
 
   m.def(
       "grow_class_trees",
-      [](const BinnedData& data, const Posterior& posterior,
-         const std::vector<std::pair<int, int>>& targets, bool newton, const GrowLimits& limits,
-         double factor, double shrinkage, int n_threads) {
-        return grow_class_trees(data, posterior, targets_of(targets),
-                                newton ? Criterion::newton : Criterion::least_squares, limits,
-                                factor, shrinkage, team_of(n_threads));
+      [](const BinnedData& data, const Posterior& posterior, const Targets& targets,
+         const std::string& criterion, const GrowLimits& limits, double factor, double shrinkage,
+         int n_threads) {
+        return grow_class_trees(data, posterior, targets_of(targets), criterion_named(criterion),
+                                limits, factor, shrinkage, team_of(n_threads));
       },
-      "data"_a, "posterior"_a, "targets"_a, "newton"_a, "limits"_a, "factor"_a, "shrinkage"_a,
+      "data"_a, "posterior"_a, "targets"_a, "criterion"_a, "limits"_a, "factor"_a, "shrinkage"_a,
       "n_threads"_a, NoGil());
 
   using InMatrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -354,7 +369,11 @@ NB_MODULE(_core, m) {
       "add_tree_scores",
       [](const std::vector<Tree*>& trees, const AnyTable& x, InOutScores scores, int n_threads) {
         ForestStore store;
-        for (const Tree* tree : trees) store.append(*tree);
+        for (const Tree* tree : trees) {
+          need_features(*tree, matrix(x).cols);
+          need_labels(tree->classes, scores.shape(1));
+          store.append(*tree);
+        }
         const Forest forest(store.view());
         forest.add_scores(matrix(x), 0, trees.size(), static_cast<int>(scores.shape(1)),
                           scores.data(), team_of(n_threads));
@@ -368,10 +387,41 @@ NB_MODULE(_core, m) {
                 team_of(n_threads));
       },
       "scores"_a, "n_threads"_a, NoGil());
+  m.def(
+      "top_k",
+      [](const InScores& values, int k, int n_threads) {
+        const std::size_t n = values.shape(0), n_columns = values.shape(1);
+        if (k < 1 || static_cast<std::size_t>(k) > n_columns)
+          throw std::invalid_argument("k must be from 1 to the number of columns");
+        const auto width = static_cast<std::size_t>(k);
+        std::vector<std::int32_t> columns(n * width);
+        std::vector<double> largest(n * width);
+        {
+          const Unlocked nogil;
+          top_k(values.data(), n, static_cast<int>(n_columns), width, columns.data(),
+                largest.data(), team_of(n_threads));
+        }
+        return std::pair(to_numpy(std::move(columns)), to_numpy(std::move(largest)));
+      },
+      "values"_a, "k"_a, "n_threads"_a);
+  m.def(
+      "log_losses",
+      [](const InScores& scores, const In<std::int32_t>& codes, int n_threads) {
+        if (codes.size() != scores.shape(0)) throw std::invalid_argument("one label per row");
+        need_labels(view(codes), scores.shape(1));
+        std::vector<double> losses(codes.size());
+        {
+          const Unlocked nogil;
+          log_losses(scores.data(), static_cast<int>(scores.shape(1)), view(codes), losses.data(),
+                     team_of(n_threads));
+        }
+        return to_numpy(std::move(losses));
+      },
+      "scores"_a, "codes"_a, "n_threads"_a);
 
   auto testing = m.def_submodule("testing", "Kernels laid open for the tests.");
-  testing.def("exp", &exp_portable);
-  testing.def("log", &log_portable);
+  testing.def("exp", [](double x) { return exp_portable(x); });
+  testing.def("log", [](double x) { return log_portable(x); });
   testing.def(
       "histogram",
       [](const BinnedData& data, const In<std::uint32_t>& rows, const In<std::int64_t>& stats,

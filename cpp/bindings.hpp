@@ -11,14 +11,18 @@
 
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "core/binning.hpp"
+#include "core/checks.hpp"
+#include "core/class_trees.hpp"
 #include "core/matrix.hpp"
 #include "core/posterior.hpp"
 #include "core/threads.hpp"
+#include "gil.hpp"
 
 namespace nb = nanobind;
 
@@ -27,8 +31,9 @@ namespace edgewise::bindings {
 using AnyMatrix = nb::ndarray<nb::ro, nb::ndim<2>, nb::device::cpu>;
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using InScores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using InOutScores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using NoGil = nb::call_guard<nb::gil_scoped_release>;
+using NoGil = nb::call_guard<Unlocked>;
 
 inline Kind kind_of(nb::dlpack::dtype t) {
   if (t == nb::dtype<float>()) return Kind::f32;
@@ -62,7 +67,7 @@ Matrix matrix(const AnyTable& x);
 
 // Signals are handled by Python's main thread; elsewhere CheckSignals answers 0.
 inline bool interrupted() {
-  nb::gil_scoped_acquire gil;
+  const Locked gil;
   return PyErr_CheckSignals() != 0;
 }
 
@@ -85,10 +90,57 @@ std::vector<T> copy(const In<T>& a) {
   return {a.data(), a.data() + a.size()};
 }
 
-inline std::vector<Moves> moves_of(const std::vector<Tree*>& trees) {
+using Targets = std::vector<std::pair<int, int>>;  // class, base class
+
+inline std::vector<Target> targets_of(const Targets& pairs) {
+  std::vector<Target> targets;
+  for (const auto& [k, base] : pairs) targets.push_back({k, base});
+  return targets;
+}
+
+inline Criterion criterion_named(const std::string& name) {
+  if (name == "newton") return Criterion::newton;
+  if (name == "least_squares") return Criterion::least_squares;
+  throw std::invalid_argument("the criterion must be newton or least_squares, not " + name);
+}
+
+inline Layout layout_named(const std::string& name) {
+  if (name == "by_row") return Layout::by_row;
+  if (name == "by_class") return Layout::by_class;
+  if (name == "lists") return Layout::lists;
+  throw std::invalid_argument("the layout must be by_row, by_class or lists, not " + name);
+}
+
+inline std::vector<Moves> moves_of(const std::vector<Tree*>& trees, std::size_t n_rows,
+                                   std::size_t n_classes) {
   std::vector<Moves> moves;
-  for (const Tree* tree : trees) moves.emplace_back(*tree);
+  for (const Tree* tree : trees) {
+    need_moves(*tree, n_rows, n_classes);
+    moves.emplace_back(*tree);
+  }
   return moves;
+}
+
+inline std::vector<Moves> moves_of(const std::vector<Tree*>& trees, const Posterior& p) {
+  return moves_of(trees, p.n_rows(), static_cast<std::size_t>(p.n_classes()));
+}
+
+// A record from the state of a pickle, made and checked by `make`: wrong types and lengths are
+// errors with words, too.
+template <class Make>
+auto from_state(const nb::tuple& state, std::size_t size, const char* name, Make make) {
+  try {
+    if (state.size() == size) {
+      auto made = make();
+      check(made);
+      return made;
+    }
+  } catch (const nb::cast_error&) {
+  } catch (const nb::python_error&) {
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(std::string("not the state of a ") + name + ": " + error.what());
+  }
+  throw std::invalid_argument(std::string("not the state of a ") + name);
 }
 
 std::vector<Grouped> groups_of(const std::vector<Grouped*>& grouped, std::size_t n_rows);

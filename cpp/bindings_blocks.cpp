@@ -1,5 +1,11 @@
 // The Python face of blocks of rows: what the machines of a cluster do, and the one who drives
 // them. No arithmetic here.
+#include <nanobind/stl/tuple.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
 #include "bindings.hpp"
 #include "core/allocation.hpp"
 #include "core/block_class_trees.hpp"
@@ -11,28 +17,39 @@
 #include "core/label_weights.hpp"
 #include "core/pair_tree_driver.hpp"
 #include "core/row_sums.hpp"
+#include "core/summary.hpp"
+#include "core/transposed.hpp"
 
 using namespace nb::literals;
 
 namespace edgewise::bindings {
 namespace {
 
-using Targets = std::vector<std::pair<int, int>>;
 using InSigns = nb::ndarray<const std::int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-std::vector<Target> targets_from(const Targets& pairs) {
-  std::vector<Target> targets;
-  for (const auto& [k, base] : pairs) targets.push_back({k, base});
-  return targets;
+// What f returns, done without Python's lock.
+template <class F>
+auto unlocked(F f) {
+  const Unlocked nogil;
+  return f();
 }
 
-Criterion criterion_of(bool newton) {
-  return newton ? Criterion::newton : Criterion::least_squares;
+// A sample of a block's rows.
+using Drawn = std::optional<In<std::uint8_t>>;
+
+template <class BlockOfRows>
+void draw(BlockOfRows& block, const Drawn& drawn) {
+  block.draw(drawn ? drawn->data() : nullptr);
 }
 
-auto arrays_of(Histograms h) {
-  return nb::make_tuple(to_numpy(std::move(h.sums)), to_numpy(std::move(h.counts)));
+template <class Driver>
+auto next_expansions(Driver& driver) {
+  std::vector<std::int64_t> numbers;
+  for (const Expansion& e : driver.next()) e.append_to(numbers);
+  return to_numpy(std::move(numbers));
 }
+
+LeafKind leaf_kind(bool vector) { return vector ? LeafKind::vector : LeafKind::pair; }
 
 // A model's arrays, by name.
 struct StoredForest {
@@ -68,48 +85,79 @@ struct HammingPart {
   LabelWeights weights;
 };
 
+Summary summary_from(const nb::tuple& state) {
+  Summary s{{}, nb::cast<std::size_t>(state[0]), nb::cast<std::uint64_t>(state[1])};
+  for (const auto& part : nb::cast<nb::list>(state[2])) {
+    const auto [keys, masses, dropped, has_nan, has_infinity] =
+        nb::cast<std::tuple<In<Key>, In<std::uint64_t>, int, bool, bool>>(part);
+    s.of_feature.push_back({copy(keys), copy(masses), dropped, has_nan, has_infinity});
+  }
+  return s;
+}
+
+nb::tuple state_of(const Summary& s) {
+  nb::list parts;
+  for (const FeatureSummary& f : s.of_feature)
+    parts.append(
+        nb::make_tuple(to_numpy(f.keys), to_numpy(f.masses), f.dropped, f.has_nan, f.has_infinity));
+  return nb::make_tuple(s.most, s.n_rows, parts);
+}
+
+Cuts cuts_from(const nb::tuple& state) {
+  Cuts c;
+  for (const auto& of_feature : nb::cast<nb::list>(state[0]))
+    c.of_feature.push_back(copy(nb::cast<In<double>>(of_feature)));
+  c.has_missing = copy(nb::cast<In<std::uint8_t>>(state[1]));
+  c.categorical = copy(nb::cast<In<std::uint8_t>>(state[2]));
+  return c;
+}
+
 void bind_cuts(nb::module_& m) {
   nb::class_<Summary>(m, "Summary")
       .def(
           "__init__",
-          [](Summary* self, const AnyMatrix& x, std::optional<In<double>> weights, double largest,
-             int n_threads) {
-            nb::gil_scoped_release nogil;
-            new (self) Summary(summarise(matrix(x), weights ? weights->data() : nullptr, largest,
-                                         team_of(n_threads)));
+          [](Summary* self, const AnyTable& table, std::optional<In<double>> weights,
+             double largest, int n_threads, std::size_t most,
+             const std::optional<KeyRanges>& within) {
+            const Matrix x = matrix(table);
+            if (weights) need_weights(view(*weights), x.rows);
+            if (weights && !(largest > 0.0 && largest <= std::numeric_limits<double>::max()))
+              throw std::invalid_argument("the largest weight must be positive and finite");
+            for (const auto& ranges : within.value_or(KeyRanges{}))
+              if (ranges.size() % 2 || !std::is_sorted(ranges.begin(), ranges.end()))
+                throw std::invalid_argument("ranges of keys must ascend");
+            const Unlocked nogil;
+            const SummaryOptions options{weights ? weights->data() : nullptr, largest, most,
+                                         within ? &*within : nullptr};
+            new (self) Summary(summarise(x, options, team_of(n_threads)));
           },
-          "x"_a, "weights"_a.none(), "largest"_a, "n_threads"_a)
+          "x"_a, "weights"_a.none(), "largest"_a, "n_threads"_a, "most"_a = 65536,
+          "within"_a = nb::none())
       .def(
           "merged", [](const Summary& a, const Summary& b) { return merged(a, b); }, "other"_a,
           NoGil())
       .def(
           "n_distinct",
-          [](const Summary& s, std::size_t f) { return s.of_feature.at(f).values.size(); },
+          [](const Summary& s, std::size_t f) { return s.of_feature.at(f).keys.size(); },
           "feature"_a)
-      .def("__getstate__",
-           [](const Summary& s) {
-             nb::list parts;
-             for (const FeatureSummary& f : s.of_feature)
-               parts.append(nb::make_tuple(to_numpy(f.values), to_numpy(f.masses), f.has_nan,
-                                           f.has_infinity));
-             return nb::make_tuple(parts);
-           })
+      .def("__getstate__", &state_of)
       .def("__setstate__", [](Summary& s, const nb::tuple& state) {
-        new (&s) Summary();
-        for (const auto& part : nb::cast<nb::list>(state[0])) {
-          const auto of_feature = nb::cast<nb::tuple>(part);
-          s.of_feature.push_back({copy(nb::cast<In<double>>(of_feature[0])),
-                                  copy(nb::cast<In<std::uint64_t>>(of_feature[1])),
-                                  nb::cast<bool>(of_feature[2]), nb::cast<bool>(of_feature[3])});
-        }
+        new (&s) Summary(from_state(state, 3, "summary", [&] { return summary_from(state); }));
       });
+
+  nb::class_<CutSearch>(m, "CutSearch")
+      .def(nb::init<const Summary&, int, const std::vector<int>&>(), "summary"_a, "max_bins"_a,
+           "categorical"_a)
+      .def("open", &CutSearch::open, NoGil())
+      .def("take", &CutSearch::take, "finer"_a, NoGil())
+      .def("cuts", &CutSearch::cuts, NoGil());
 
   nb::class_<Cuts>(m, "Cuts")
       .def(
           "__init__",
           [](Cuts* self, const Summary& summary, int max_bins,
              const std::vector<int>& categorical) {
-            new (self) Cuts(cuts_of(summary, max_bins, categorical));
+            new (self) Cuts(CutSearch(summary, max_bins, categorical).cuts());
           },
           "summary"_a, "max_bins"_a, "categorical"_a)
       .def("__getstate__",
@@ -119,28 +167,51 @@ void bind_cuts(nb::module_& m) {
              return nb::make_tuple(values, to_numpy(c.has_missing), to_numpy(c.categorical));
            })
       .def("__setstate__", [](Cuts& c, const nb::tuple& state) {
-        new (&c) Cuts();
-        for (const auto& of_feature : nb::cast<nb::list>(state[0]))
-          c.of_feature.push_back(copy(nb::cast<In<double>>(of_feature)));
-        c.has_missing = copy(nb::cast<In<std::uint8_t>>(state[1]));
-        c.categorical = copy(nb::cast<In<std::uint8_t>>(state[2]));
+        new (&c) Cuts(from_state(state, 3, "set of cuts", [&] { return cuts_from(state); }));
       });
 
   m.def(
       "bin_rows",
-      [](const AnyMatrix& x, const Cuts& cuts, int n_threads) {
-        nb::gil_scoped_release nogil;
-        return BinnedData(matrix(x), cuts, {}, team_of(n_threads));
+      [](const AnyTable& table, const Cuts& cuts, int n_threads) {
+        const Matrix x = matrix(table);
+        need_columns(x.cols, cuts);
+        const Unlocked nogil;
+        if (x.is_sparse()) return BinnedData(Transposed(x), cuts, {}, team_of(n_threads));
+        return BinnedData(x, cuts, {}, team_of(n_threads));
       },
       "x"_a, "cuts"_a, "n_threads"_a);
+  m.def("room_of", &BinnedData::room, "data"_a);
+  m.def(
+      "settle",
+      [](BinnedData& data,
+         const nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& room) {
+        const Unlocked nogil;
+        Room place(room.data(), room.size());
+        data.settle(place);
+      },
+      "data"_a, "room"_a, nb::keep_alive<1, 2>());
   m.def(
       "binned_from_columns",
       [](const In<Code>& columns, std::size_t n_rows, const Cuts& cuts, int n_threads) {
-        nb::gil_scoped_release nogil;
+        const Unlocked nogil;
         return BinnedData(copy(columns), n_rows, cuts, team_of(n_threads));
       },
       "columns"_a, "n_rows"_a, "cuts"_a, "n_threads"_a);
   m.def("columns_of", [](const BinnedData& d) { return to_numpy(d.all_columns()); });
+  m.def(
+      "binned_from_lists",
+      [](const In<std::int64_t>& start, const In<Row>& rows, const In<Code>& codes,
+         std::size_t n_rows, const Cuts& cuts, int n_threads) {
+        const Unlocked nogil;
+        return binned_from_lists({copy(start), copy(rows), copy(codes)}, n_rows, cuts,
+                                 team_of(n_threads));
+      },
+      "start"_a, "rows"_a, "codes"_a, "n_rows"_a, "cuts"_a, "n_threads"_a);
+  m.def("lists_of", [](const BinnedData& d) {
+    ListedBins bins = listed_bins(d);
+    return nb::make_tuple(to_numpy(std::move(bins.start)), to_numpy(std::move(bins.rows)),
+                          to_numpy(std::move(bins.codes)));
+  });
   m.def(
       "trees_on_bins",
       [](const Cuts& cuts, const nb::dict& forest) {
@@ -150,6 +221,7 @@ void bind_cuts(nb::module_& m) {
   m.def(
       "route",
       [](const BinnedData& data, Tree& tree, int n_threads) {
+        need_features(tree, static_cast<std::size_t>(data.n_features));
         route_all(data, tree, team_of(n_threads));
       },
       "data"_a, "tree"_a, "n_threads"_a, NoGil());
@@ -168,64 +240,52 @@ void bind_class_trees(nb::module_& m) {
         return to_numpy(numbers_of(class_scales(n, {copy(largest), copy(sums)})));
       },
       "n"_a, "largest"_a, "sums"_a);
-  m.def(
-      "set_class_leaves",
-      [](const std::vector<Tree*>& trees, const Targets& targets, const In<double>& scales,
-         const In<std::int64_t>& sums, double factor, double shrinkage) {
-        set_class_leaves(trees, targets_from(targets), scales_from(view(scales)), view(sums),
-                         factor, shrinkage);
-      },
-      "trees"_a, "targets"_a, "scales"_a, "sums"_a, "factor"_a, "shrinkage"_a);
-
   nb::class_<ClassTreesBlock>(m, "ClassTreesBlock")
       .def(nb::init<const BinnedData&, const Posterior&>(), "data"_a, "posterior"_a,
            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def("draw", &draw<ClassTreesBlock>, "drawn"_a.none())
       .def(
           "facts",
-          [](const ClassTreesBlock& b, const Targets& targets, bool newton, const In<double>& units,
-             int n_threads) {
-            ClassFacts facts;
-            {
-              nb::gil_scoped_release nogil;
-              facts = b.facts(targets_from(targets), criterion_of(newton), copy(units),
-                              team_of(n_threads));
-            }
+          [](const ClassTreesBlock& b, const Targets& targets, const std::string& criterion,
+             const In<double>& units, int n_threads) {
+            const ClassFacts facts = unlocked([&] {
+              return b.facts(targets_of(targets), criterion_named(criterion), copy(units),
+                             team_of(n_threads));
+            });
             return nb::make_tuple(to_numpy(facts.largest), to_numpy(facts.sums));
           },
-          "targets"_a, "newton"_a, "units"_a, "n_threads"_a)
+          "targets"_a, "criterion"_a, "units"_a, "n_threads"_a)
       .def(
           "begin",
-          [](ClassTreesBlock& b, const Targets& targets, bool newton, const In<double>& scales,
-             std::size_t n_total, double negligible, int n_threads) {
-            auto histograms = [&] {
-              nb::gil_scoped_release nogil;
-              return b.begin(targets_from(targets), criterion_of(newton), scales_from(view(scales)),
-                             n_total, negligible, team_of(n_threads));
-            }();
-            return arrays_of(std::move(histograms));
+          [](ClassTreesBlock& b, const Targets& targets, const std::string& criterion,
+             const In<double>& scales, std::size_t n_counted, double negligible, int n_threads) {
+            auto histograms = unlocked([&] {
+              return b.begin(targets_of(targets), criterion_named(criterion),
+                             scales_from(view(scales)), n_counted, negligible, team_of(n_threads));
+            });
+            return nb::make_tuple(to_numpy(std::move(histograms.sums)),
+                                  to_numpy(std::move(histograms.counts)));
           },
-          "targets"_a, "newton"_a, "scales"_a, "n_total"_a, "negligible"_a, "n_threads"_a)
+          "targets"_a, "criterion"_a, "scales"_a, "n_counted"_a, "negligible"_a, "n_threads"_a)
       .def(
           "expand",
-          [](ClassTreesBlock& b, const In<std::int64_t>& expansions, int n_threads) {
-            auto histograms = [&] {
-              nb::gil_scoped_release nogil;
-              return b.expand(Expansion::from(view(expansions)), team_of(n_threads));
-            }();
-            return arrays_of(std::move(histograms));
+          [](ClassTreesBlock& b, const In<std::int64_t>& expansions, bool sides, int n_threads) {
+            auto answers = unlocked([&] {
+              return b.expand(Expansion::from(view(expansions)), sides, team_of(n_threads));
+            });
+            return nb::make_tuple(to_numpy(std::move(answers.histograms.sums)),
+                                  to_numpy(std::move(answers.histograms.counts)),
+                                  to_numpy(std::move(answers.sides)));
           },
-          "expansions"_a, "n_threads"_a)
+          "expansions"_a, "sides"_a, "n_threads"_a)
       .def(
           "leaf_sums",
           [](const ClassTreesBlock& b, const Targets& targets, const In<double>& scales,
              const std::vector<Tree*>& trees, int n_threads) {
-            std::vector<std::int64_t> sums;
-            {
-              nb::gil_scoped_release nogil;
-              sums = b.leaf_sums(targets_from(targets), scales_from(view(scales)), trees,
+            return to_numpy(unlocked([&] {
+              return b.leaf_sums(targets_of(targets), scales_from(view(scales)), trees,
                                  team_of(n_threads));
-            }
-            return to_numpy(std::move(sums));
+            }));
           },
           "targets"_a, "scales"_a, "trees"_a, "n_threads"_a);
 
@@ -233,45 +293,43 @@ void bind_class_trees(nb::module_& m) {
       .def(
           "__init__",
           [](ClassTreesDriver* self, const BinnedData& data, const GrowLimits& limits,
-             const In<double>& scales) {
-            auto of_targets = scales_from(view(scales));
-            const std::size_t n_trees = of_targets.size();
-            new (self) ClassTreesDriver(
-                data, limits, n_trees,
-                ClassHistograms(data, limits.min_samples_leaf, std::move(of_targets)));
+             const Targets& targets, const std::string& criterion, const In<double>& scales,
+             double factor, double shrinkage) {
+            const ClassTask task{targets_of(targets), criterion_named(criterion), factor, shrinkage,
+                                 scales_from(view(scales))};
+            new (self)
+                ClassTreesDriver(data, limits, targets.size(), ClassHistograms(data, limits, task));
           },
-          "data"_a, "limits"_a, "scales"_a, nb::keep_alive<1, 2>())
+          "data"_a, "limits"_a, "targets"_a, "criterion"_a, "scales"_a, "factor"_a, "shrinkage"_a,
+          nb::keep_alive<1, 2>())
       .def(
           "take_roots",
           [](ClassTreesDriver& d, const In<std::int64_t>& sums, const In<std::int32_t>& counts,
-             int n_threads) { d.take_roots({view(sums), view(counts)}, team_of(n_threads)); },
+             int n_threads) { d.take_roots({view(sums), view(counts), {}}, team_of(n_threads)); },
           "sums"_a, "counts"_a, "n_threads"_a, NoGil())
-      .def("next",
-           [](ClassTreesDriver& d) {
-             std::vector<std::int64_t> numbers;
-             for (const Expansion& e : d.next()) e.append_to(numbers);
-             return to_numpy(std::move(numbers));
-           })
+      .def("next", &next_expansions<ClassTreesDriver>)
+      .def_prop_ro("wants_sides", &ClassTreesDriver::has_bounds)
       .def(
           "take",
           [](ClassTreesDriver& d, const In<std::int64_t>& sums, const In<std::int32_t>& counts,
-             int n_threads) { d.take({view(sums), view(counts)}, team_of(n_threads)); },
-          "sums"_a, "counts"_a, "n_threads"_a, NoGil())
-      .def("finish", &ClassTreesDriver::finish);
+             const In<std::int64_t>& sides, int n_threads) {
+            d.take({view(sums), view(counts), view(sides)}, team_of(n_threads));
+          },
+          "sums"_a, "counts"_a, "sides"_a, "n_threads"_a, NoGil())
+      .def("finish", &ClassTreesDriver::finish)
+      .def(
+          "set_leaves",
+          [](ClassTreesDriver& d, const std::vector<Tree*>& trees, const In<std::int64_t>& sums) {
+            set_class_leaves(d, trees, view(sums));
+          },
+          "trees"_a, "sums"_a);
 }
 
 void bind_pair_tree(nb::module_& m) {
-  m.def(
-      "set_pair_leaves",
-      [](Tree& tree, int n_classes, const In<std::int32_t>& pairs, const In<std::int64_t>& sums,
-         double shrinkage) {
-        set_pair_leaves(tree, n_classes, view(pairs), view(sums), shrinkage);
-      },
-      "tree"_a, "n_classes"_a, "pairs"_a, "sums"_a, "shrinkage"_a);
-
   nb::class_<PairTreeBlock>(m, "PairTreeBlock")
       .def(nb::init<const BinnedData&, const Posterior&>(), "data"_a, "posterior"_a,
            nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def("draw", &draw<PairTreeBlock>, "drawn"_a.none())
       .def(
           "largest",
           [](const PairTreeBlock& b, int n_threads) { return b.largest(team_of(n_threads)); },
@@ -279,74 +337,81 @@ void bind_pair_tree(nb::module_& m) {
       .def(
           "begin",
           [](PairTreeBlock& b, std::size_t n_total, double largest, int n_threads) {
-            std::vector<std::int64_t> sums;
-            {
-              nb::gil_scoped_release nogil;
-              sums = b.begin(n_total, largest, team_of(n_threads));
-            }
-            return to_numpy(std::move(sums));
+            return to_numpy(
+                unlocked([&] { return b.begin(n_total, largest, team_of(n_threads)); }));
           },
           "n_total"_a, "largest"_a, "n_threads"_a)
       .def(
           "answer",
           [](PairTreeBlock& b, const In<std::int64_t>& expansions, const In<std::int32_t>& pairs,
-             const In<std::int64_t>& histograms, double negligible, bool counted, int n_threads) {
-            auto answers = [&] {
-              nb::gil_scoped_release nogil;
-              return b.answer({Expansion::from(view(expansions)), copy(pairs), copy(histograms)},
-                              negligible, counted, team_of(n_threads));
-            }();
-            return nb::make_tuple(to_numpy(std::move(answers.nodes)),
-                                  to_numpy(std::move(answers.pairs)),
-                                  to_numpy(std::move(answers.histograms.sums)),
-                                  to_numpy(std::move(answers.histograms.counts)));
+             const In<std::int64_t>& histograms, const In<std::int32_t>& sides, bool vector_leaf,
+             double negligible, bool counted, int n_threads) {
+            auto answers = unlocked([&] {
+              return b.answer(
+                  {Expansion::from(view(expansions)), copy(pairs), copy(histograms), copy(sides)},
+                  {leaf_kind(vector_leaf), negligible, counted}, team_of(n_threads));
+            });
+            return nb::make_tuple(
+                to_numpy(std::move(answers.nodes)), to_numpy(std::move(answers.pairs)),
+                to_numpy(std::move(answers.histograms.sums)),
+                to_numpy(std::move(answers.histograms.counts)), to_numpy(std::move(answers.sides)));
           },
-          "expansions"_a, "pairs"_a, "histograms"_a, "negligible"_a, "counted"_a, "n_threads"_a)
+          "expansions"_a, "pairs"_a, "histograms"_a, "sides"_a, "vector_leaf"_a, "negligible"_a,
+          "counted"_a, "n_threads"_a)
       .def(
           "leaf_sums",
-          [](const PairTreeBlock& b, Tree& tree, const In<std::int32_t>& pairs, std::size_t n_total,
+          [](const PairTreeBlock& b, Tree& tree, bool vector_leaf, const In<std::int32_t>& pairs,
              int n_threads) {
-            std::vector<std::int64_t> sums;
-            {
-              nb::gil_scoped_release nogil;
-              sums = b.leaf_sums(tree, view(pairs), n_total, team_of(n_threads));
-            }
-            return to_numpy(std::move(sums));
+            return to_numpy(unlocked([&] {
+              return b.leaf_sums(tree, leaf_kind(vector_leaf), view(pairs), team_of(n_threads));
+            }));
           },
-          "tree"_a, "pairs"_a, "n_total"_a, "n_threads"_a);
+          "tree"_a, "vector_leaf"_a, "pairs"_a, "n_threads"_a);
 
   nb::class_<PairTreeDriver>(m, "PairTreeDriver")
       .def(
           "__init__",
           [](PairTreeDriver* self, const BinnedData& data, const GrowLimits& limits, int n_classes,
-             bool vector_leaf) {
-            new (self) PairTreeDriver(data, limits, n_classes,
-                                      vector_leaf ? LeafKind::vector : LeafKind::pair);
+             bool vector_leaf, double shrinkage, std::size_t n_total, double largest,
+             std::optional<In<double>> listed_start) {
+            std::optional<Prior> prior;
+            if (listed_start) prior.emplace(view(*listed_start));
+            new (self) PairTreeDriver(data, limits, n_classes, leaf_kind(vector_leaf), shrinkage,
+                                      n_total, largest, std::move(prior));
           },
-          "data"_a, "limits"_a, "n_classes"_a, "vector_leaf"_a, nb::keep_alive<1, 2>())
+          "data"_a, "limits"_a, "n_classes"_a, "vector_leaf"_a, "shrinkage"_a, "n_total"_a,
+          "largest"_a, "listed_start"_a.none(), nb::keep_alive<1, 2>())
       .def(
           "take_root",
-          [](PairTreeDriver& d, std::size_t n_rows, double largest, const In<std::int64_t>& sums) {
-            d.take_root(n_rows, largest, view(sums));
+          [](PairTreeDriver& d, std::size_t n_rows, const In<std::int64_t>& sums) {
+            d.take_root(n_rows, view(sums));
           },
-          "n_rows"_a, "largest"_a, "sums"_a)
+          "n_rows"_a, "sums"_a)
       .def("next",
            [](PairTreeDriver& d) {
              PairRequests requests = d.next();
              std::vector<std::int64_t> numbers;
              for (const Expansion& e : requests.expansions) e.append_to(numbers);
-             return nb::make_tuple(to_numpy(std::move(numbers)),
-                                   to_numpy(std::move(requests.pairs)),
-                                   to_numpy(std::move(requests.histograms)));
+             return nb::make_tuple(
+                 to_numpy(std::move(numbers)), to_numpy(std::move(requests.pairs)),
+                 to_numpy(std::move(requests.histograms)), to_numpy(std::move(requests.sides)));
            })
       .def(
           "take",
           [](PairTreeDriver& d, const In<std::int64_t>& nodes, const In<std::int64_t>& pairs,
-             const In<std::int64_t>& sums, const In<std::int32_t>& counts, int n_threads) {
-            d.take({view(nodes), view(pairs), view(sums), view(counts)}, team_of(n_threads));
+             const In<std::int64_t>& sums, const In<std::int32_t>& counts,
+             const In<std::int64_t>& sides, int n_threads) {
+            d.take({view(nodes), view(pairs), view(sums), view(counts), view(sides)},
+                   team_of(n_threads));
           },
-          "nodes"_a, "pairs"_a, "sums"_a, "counts"_a, "n_threads"_a, NoGil())
+          "nodes"_a, "pairs"_a, "sums"_a, "counts"_a, "sides"_a, "n_threads"_a, NoGil())
       .def("finish", &PairTreeDriver::finish)
+      .def(
+          "set_leaves",
+          [](PairTreeDriver& d, Tree& tree, const In<std::int64_t>& sums) {
+            d.set_leaves(tree, view(sums));
+          },
+          "tree"_a, "sums"_a)
       .def_prop_ro(
           "pairs", [](const PairTreeDriver& d) { return to_numpy(d.pairs()); },
           nb::rv_policy::move);
@@ -392,7 +457,9 @@ void bind_hamming_tree(nb::module_& m) {
       .def(
           "add",
           [](HammingPart& b, const std::vector<Tree*>& trees, int n_threads) {
-            b.weights.add_to_margins(moves_of(trees), team_of(n_threads));
+            const LabelWeights& w = b.weights;
+            b.weights.add_to_margins(moves_of(trees, w.n_rows(), w.n_classes()),
+                                     team_of(n_threads));
           },
           "trees"_a, "n_threads"_a, NoGil())
       .def(
@@ -437,7 +504,7 @@ void bind_hamming_tree(nb::module_& m) {
           [](HammingPart& b, const EdgeScale& scale, int n_threads) {
             std::vector<Lane> histogram;
             {
-              nb::gil_scoped_release nogil;
+              const Unlocked nogil;
               histogram =
                   b.tree.begin(b.weights.signed_weights().data(),
                                static_cast<int>(b.weights.n_classes()), scale, team_of(n_threads));
@@ -448,12 +515,9 @@ void bind_hamming_tree(nb::module_& m) {
       .def(
           "expand",
           [](HammingPart& b, const In<std::int64_t>& expansions, int n_threads) {
-            std::vector<Lane> histograms;
-            {
-              nb::gil_scoped_release nogil;
-              histograms = b.tree.expand(Expansion::from(view(expansions)), team_of(n_threads));
-            }
-            return to_numpy(std::move(histograms));
+            return to_numpy(unlocked([&] {
+              return b.tree.expand(Expansion::from(view(expansions)), team_of(n_threads));
+            }));
           },
           "expansions"_a, "n_threads"_a)
       .def(
@@ -461,7 +525,7 @@ void bind_hamming_tree(nb::module_& m) {
           [](const HammingPart& b, Tree& tree, double fine, int n_threads) {
             std::vector<std::int64_t> sums;
             {
-              nb::gil_scoped_release nogil;
+              const Unlocked nogil;
               const Team team = team_of(n_threads);
               route_all(b.data, tree, team);
               sums = edge_leaf_sums(b.weights.signed_weights().data(), b.weights.n_rows(),
@@ -486,12 +550,7 @@ void bind_hamming_tree(nb::module_& m) {
             d.take_roots(view(histogram), team_of(n_threads));
           },
           "histogram"_a, "n_threads"_a, NoGil())
-      .def("next",
-           [](HammingTreeDriver& d) {
-             std::vector<std::int64_t> numbers;
-             for (const Expansion& e : d.next()) e.append_to(numbers);
-             return to_numpy(std::move(numbers));
-           })
+      .def("next", &next_expansions<HammingTreeDriver>)
       .def(
           "take",
           [](HammingTreeDriver& d, const In<Lane>& histograms, int n_threads) {
@@ -530,6 +589,8 @@ void bind_blocks(nb::module_& m) {
         const std::int64_t* next = sums.data();
         for (Tree* tree : trees) {
           const std::size_t n = n_leaves(*tree);
+          if (n > static_cast<std::size_t>(sums.data() + sums.size() - next))
+            throw std::invalid_argument("there must be a sum for every leaf");
           set_cover(*tree, {next, next + n});
           next += n;
         }
@@ -548,7 +609,7 @@ void bind_blocks(nb::module_& m) {
   m.def(
       "loss_sum_after",
       [](const Posterior& p, const std::vector<Tree*>& trees, double unit, int n_threads) {
-        return p.loss_sum_after(moves_of(trees), unit, team_of(n_threads));
+        return p.loss_sum_after(moves_of(trees, p), unit, team_of(n_threads));
       },
       "posterior"_a, "trees"_a, "unit"_a, "n_threads"_a, NoGil());
 }

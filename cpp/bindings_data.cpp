@@ -1,5 +1,6 @@
 // The Python face of what comes in beside plain matrices.
 #include "bindings.hpp"
+#include "core/elementwise.hpp"
 
 using namespace nb::literals;
 
@@ -40,6 +41,12 @@ Grouped checked(Grouped g) {
   return g;
 }
 
+auto of_each(void (*function)(const double*, double*, std::size_t), const In<double>& x) {
+  std::vector<double> out(x.size());
+  function(x.data(), out.data(), out.size());
+  return to_numpy(std::move(out));
+}
+
 }  // namespace
 
 Matrix matrix(const AnyTable& x) {
@@ -78,6 +85,9 @@ void bind_data(nb::module_& m) {
                 Grouped(checked({feature, copy(own), copy(values), copy(group), copy(codes)}));
           },
           "feature"_a, "own"_a, "values"_a, "group"_a, "codes"_a);
+
+  m.def("exp_all", [](const In<double>& x) { return of_each(exp_all, x); }, "x"_a);
+  m.def("log_all", [](const In<double>& x) { return of_each(log_all, x); }, "x"_a);
 }
 
 }  // namespace edgewise::bindings

@@ -30,7 +30,7 @@ void bind_truth_table(nb::module_& m) {
         const Answers answers = answers_of(predictions, labels);
         Cells<std::int64_t> cells;
         {
-          nb::gil_scoped_release nogil;
+          const Unlocked nogil;
           cells = tabulate(answers, team_of(n_threads));
         }
         return cells_to_numpy(std::move(cells));
@@ -45,7 +45,7 @@ void bind_truth_table(nb::module_& m) {
           throw std::invalid_argument("as many weights as labels are wanted");
         Cells<double> cells;
         {
-          nb::gil_scoped_release nogil;
+          const Unlocked nogil;
           cells = tabulate_weighted(answers, view(weights), team_of(n_threads));
         }
         return cells_to_numpy(std::move(cells));
@@ -110,7 +110,7 @@ void bind_dynamics(nb::module_& m) {
             const Record record{room(choices, n_steps), room(edges, n_steps), room(alphas, n_steps),
                                 room(weights, n_steps)};
             const auto done = [&] {
-              nb::gil_scoped_release nogil;
+              const Unlocked nogil;
               return self.run(n_steps, forced, record, team_of(1));
             }();
             return std::pair(done.steps, done.stop);

@@ -26,6 +26,8 @@ auto matrix_of(const LabelWeights& w, const std::vector<double>& values) {
 void set_leaves(Tree& tree, const InMatrix& values, const InClasses& classes) {
   if (values.shape(0) != classes.shape(0) || values.shape(1) != classes.shape(1))
     throw std::invalid_argument("values and classes need the same shape");
+  if (values.shape(0) != (tree.feature.size() + 1) / 2)
+    throw std::invalid_argument("there must be values for every leaf");
   tree.width = static_cast<std::int32_t>(classes.shape(1));
   tree.values.assign(values.data(), values.data() + values.size());
   tree.classes.assign(classes.data(), classes.data() + classes.size());
@@ -108,12 +110,15 @@ void bind_votes(nb::module_& m) {
       .def(
           "add",
           [](LabelWeights& w, const std::vector<Tree*>& trees, int n_threads) {
-            w.add(moves_of(trees), team_of(n_threads));
+            w.add(moves_of(trees, w.n_rows(), w.n_classes()), team_of(n_threads));
           },
           "trees"_a, "n_threads"_a, NoGil())
       .def(
           "add_outputs",
           [](LabelWeights& w, const InMatrix& outputs, int n_threads) {
+            if (outputs.shape(0) != w.n_rows() || outputs.shape(1) != w.n_classes())
+              throw std::invalid_argument("there must be an output for every row and label");
+            need_finite({outputs.data(), outputs.size()}, "outputs of base classifiers");
             w.add_outputs(outputs.data(), team_of(n_threads));
           },
           "outputs"_a, "n_threads"_a, NoGil())

@@ -4,6 +4,9 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <stdexcept>
+
+#include "checks.hpp"
 
 namespace edgewise {
 namespace {
@@ -163,7 +166,7 @@ void list_entries(const BinnedData& data, Block& block) {
     each_unusual(data.column(f), data.n_rows, [&](std::size_t i, Code) { ++n_entries[i]; });
   block.width = data.n_features < kWide ? common_width(n_entries) : 0;
   auto next = start_of_rows(data, block, n_entries);
-  if (block.width == 0) block.start = next;
+  if (block.width == 0) block.start = std::vector<std::uint32_t>(next);
   for (int f = block.first; f < block.last; ++f)
     each_unusual(data.column(f), data.n_rows, [&](std::size_t i, Code code) {
       const auto place = data.offset[static_cast<std::size_t>(f)] - block.base + code;
@@ -193,7 +196,8 @@ BinnedData::BinnedData(const Matrix& x, Cuts fitted, std::vector<Grouped> groupe
     : BinnedData(x.rows, x.cols, std::move(fitted), std::move(grouped)) {
   all_codes_.resize(n_rows * columns_.size());
   encode(cuts, x, all_codes_.data(), team);
-  for (std::size_t f = 0; f < columns_.size(); ++f) columns_[f].all = &all_codes_[f * n_rows];
+  for (std::size_t f = 0; f < columns_.size(); ++f)
+    columns_[f].all = all_codes_.data() + f * n_rows;
   take_groups();
   find_usual(team);
   lay_out_rows(team);
@@ -202,8 +206,10 @@ BinnedData::BinnedData(const Matrix& x, Cuts fitted, std::vector<Grouped> groupe
 
 BinnedData::BinnedData(std::vector<Code> bins, std::size_t n, Cuts fitted, const Team& team)
     : BinnedData(n, fitted.of_feature.size() - fitted.finer.size(), fitted, {}) {
+  need_codes(bins, n, cuts);
   all_codes_ = std::move(bins);
-  for (std::size_t f = 0; f < columns_.size(); ++f) columns_[f].all = &all_codes_[f * n_rows];
+  for (std::size_t f = 0; f < columns_.size(); ++f)
+    columns_[f].all = all_codes_.data() + f * n_rows;
   find_usual(team);
   lay_out_rows(team);
   pack_columns(team);
@@ -211,7 +217,8 @@ BinnedData::BinnedData(std::vector<Code> bins, std::size_t n, Cuts fitted, const
 
 std::vector<Code> BinnedData::all_columns() const {
   std::vector<Code> bins(columns_.size() * n_rows);
-  for (std::size_t f = 0; f < columns_.size(); ++f) columns_[f].copy(0, n_rows, &bins[f * n_rows]);
+  for (std::size_t f = 0; f < columns_.size(); ++f)
+    columns_[f].copy(0, n_rows, bins.data() + f * n_rows);
   return bins;
 }
 
@@ -328,6 +335,10 @@ void BinnedData::lay_out_rows(const Team& team) {
   blocks = cut_into_blocks(*this, few ? kMostPlaces : kBlockPlaces);
   team.each(blocks.size(), [&](std::size_t b, int) { list_entries(*this, blocks[b]); });
   n_per_row_ = unusual / static_cast<double>(n_rows);
+  // A column that lists no rows is read whole, however few rows the node has.
+  cost_of_columns_ = static_cast<double>(n_rows);
+  for (const Column& column : columns_)
+    cost_of_columns_ += static_cast<double>(column.all ? n_rows : column.n);
   if (n_features < kWide) return;
   for (std::uint32_t f = 0; f < static_cast<std::uint32_t>(n_features); ++f)
     column_at.resize(offset[f + 1], f);
@@ -355,7 +366,7 @@ void BinnedData::pack_columns(const Team& team) {
       kept.insert(kept.end(), column.all, column.all + n_rows);
       column.all = kept.data() + (kept.size() - n_rows);
     }
-  all_codes_ = std::move(kept);
+  all_codes_ = std::move(kept);  // whose items stay where they are
 }
 
 std::vector<double> BinnedData::categories_in(int f, const BinSet& bins) const {
@@ -371,20 +382,50 @@ std::vector<double> BinnedData::categories_in(int f, const BinSet& bins) const {
   return values;
 }
 
+template <class Data, class Visit>
+void BinnedData::each_array(Data& data, Visit visit) {
+  visit(data.codes), visit(data.joint.codes);
+  visit(data.all_codes_), visit(data.packed_codes_);
+  visit(data.listed_codes_), visit(data.listed_rows_);
+  for (auto& block : data.blocks) visit(block.entries), visit(block.start);
+}
+
 std::size_t BinnedData::bytes() const {
-  std::size_t total = all_codes_.size() + packed_codes_.size() + listed_codes_.size();
-  total += codes.size();
-  total += joint.codes.size() * sizeof(std::uint16_t);
-  total += listed_rows_.size() * sizeof(Row) + column_at.size() * sizeof(std::uint32_t);
-  for (const Block& block : blocks)
-    total +=
-        block.entries.size() * sizeof(std::uint16_t) + block.start.size() * sizeof(std::uint32_t);
+  std::size_t total = column_at.size() * sizeof(std::uint32_t);
+  each_array(*this, [&](const auto& array) { total += array.n_bytes(); });
   return total;
+}
+
+std::size_t BinnedData::room() const {
+  std::size_t total = 0;
+  each_array(*this, [&](const auto& array) { total += Room::padded(array.n_bytes()); });
+  return total;
+}
+
+void BinnedData::settle(Room& room) {
+  if (this->room() > room.left()) throw std::invalid_argument("there is too little room");
+  const Code *all = all_codes_.data(), *packed = packed_codes_.data();
+  const Code* listed = listed_codes_.data();
+  const Row* rows = listed_rows_.data();
+  each_array(*this, [&](auto& array) { array.settle(room); });
+  for (Column& column : columns_) {
+    if (column.all && column.shift)
+      column.all = packed_codes_.data() + (column.all - packed);
+    else if (column.all)
+      column.all = all_codes_.data() + (column.all - all);
+    else {
+      column.rows = listed_rows_.data() + (column.rows - rows);
+      column.codes = listed_codes_.data() + (column.codes - listed);
+    }
+  }
 }
 
 BinnedData bin_matrix(const Matrix& x, const double* weights, int max_bins,
                       const std::vector<int>& categorical, std::vector<Grouped> grouped,
                       const Team& team) {
+  need_rows_and_columns(x.rows, x.cols);
+  if (weights) need_weights({weights, x.rows}, x.rows);
+  if (max_bins < 2) throw std::invalid_argument("there must be two bins or more");
   auto bin = [&](const auto& matrix) {
     Cuts cuts = fit_cuts(matrix, weights, max_bins, categorical, grouped, team);
     return BinnedData(matrix, std::move(cuts), std::move(grouped), team);

@@ -21,6 +21,7 @@
 #include <span>
 #include <vector>
 
+#include "array.hpp"
 #include "binning.hpp"
 #include "joint.hpp"
 #include "matrix.hpp"
@@ -35,10 +36,10 @@ namespace edgewise {
 // are not theirs, which does no harm, since sums of usual bins come from the total.
 struct Block {
   int first, last;
-  std::uint32_t base;                  // = offset[first]; entries are relative to it
-  std::size_t width = 0;               // sparse: entries of every row; 0: see start
-  std::vector<std::uint32_t> start;    // sparse, no width: (n_rows + 1)
-  std::vector<std::uint16_t> entries;  // sparse
+  std::uint32_t base;            // = offset[first]; entries are relative to it
+  std::size_t width = 0;         // sparse: entries of every row; 0: see start
+  Array<std::uint32_t> start;    // sparse, no width: (n_rows + 1)
+  Array<std::uint16_t> entries;  // sparse
 
   std::span<const std::uint16_t> of(Row row) const {
     if (width > 0) return {entries.data() + row * width, width};
@@ -131,7 +132,7 @@ struct BinnedData {
   std::vector<Code> usual;            // (n_features): most frequent bin
   bool sparse = false;
   std::vector<Block> blocks;
-  std::vector<Code> codes;               // dense: (n_rows, n_features), for histograms
+  Array<Code> codes;                     // dense: (n_rows, n_features), for histograms
   JointColumns joint;                    // dense: the same where many columns have few bins
   std::vector<std::uint32_t> column_at;  // sparse and wide: (n_places), the column of a place
 
@@ -145,9 +146,11 @@ struct BinnedData {
   std::uint32_t n_places() const { return offset.back(); }
   int n_value_bins(int f) const { return cuts.n_value_bins(static_cast<std::size_t>(f)); }
   bool is_categorical(int f) const { return cuts.categorical[static_cast<std::size_t>(f)]; }
-  // Value bins, and one for missing values if there are any.
-  int n_bins(int f) const {
-    return n_value_bins(f) + cuts.has_missing[static_cast<std::size_t>(f)];
+  int n_bins(int f) const { return cuts.n_bins(static_cast<std::size_t>(f)); }
+  // Whether the bins of a categorical column are all its categories, in the order of their values:
+  // not where there are too many, nor of groups.
+  bool has_all_in_order(int f) const {
+    return n_value_bins(f) < kMaxCategories && f < n_features - static_cast<int>(grouped_.size());
   }
   const Column& column(int f) const { return columns_[static_cast<std::size_t>(f)]; }
   Code code(Row row, int f) const { return column(f).code(row); }
@@ -156,15 +159,22 @@ struct BinnedData {
   bool pays_to_remove(std::size_t n) const {
     return !column_at.empty() && 4.0 * static_cast<double>(n) * n_per_row_ < n_places();
   }
+  // Whether it is less work to count the entries of n rows than to search all places.
+  bool pays_to_count(std::size_t n) const {
+    return !column_at.empty() && static_cast<double>(n) * n_per_row_ < 4.0 * n_places();
+  }
   // Whether it is less work to go through all columns than to look up n rows in every block.
   bool pays_by_columns(std::size_t n) const {
     const double per_row = static_cast<double>(blocks.size()) + n_per_row_;
-    const double in_all = static_cast<double>(n_rows) * (n_per_row_ + 1.0);
-    return !column_at.empty() && static_cast<double>(n) * per_row > in_all;
+    return !column_at.empty() && static_cast<double>(n) * per_row > cost_of_columns_;
   }
   // The categories in some bins of a categorical column, ascending.
   std::vector<double> categories_in(int f, const BinSet& bins) const;
   std::size_t bytes() const;
+
+  // Room for all arrays that grow with the rows, and their move there.
+  std::size_t room() const;
+  void settle(Room& room);
 
   // Columns point into arrays, which a move takes along.
   BinnedData(const BinnedData&) = delete;
@@ -180,13 +190,17 @@ struct BinnedData {
   void find_usual(const Team& team);
   void lay_out_rows(const Team& team);
   void pack_columns(const Team& team);
+  // Calls visit(array) for each array that grows with the rows.
+  template <class Data, class Visit>
+  static void each_array(Data& data, Visit visit);
 
   double n_per_row_ = 0.0;              // sparse: entries of a row
+  double cost_of_columns_ = 0.0;        // sparse: entries and bytes that a pass over columns reads
   bool has_lists_ = false;              // whether some column lists rows
   std::vector<std::size_t> n_unusual_;  // (n_features): rows not in the usual bin
   std::vector<Column> columns_;         // (n_features)
-  std::vector<Code> all_codes_, packed_codes_, listed_codes_;
-  std::vector<Row> listed_rows_;
+  Array<Code> all_codes_, packed_codes_, listed_codes_;
+  Array<Row> listed_rows_;
   std::vector<Grouped> grouped_;  // of the last columns; without codes
 };
 

@@ -6,109 +6,11 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "clones.hpp"
 
 namespace edgewise {
-namespace {
-
-constexpr std::size_t kColumnsAtOnce = 8;  // one cache line of doubles of a row-major matrix
-
-struct Value {
-  double value;
-  std::uint64_t mass;  // number of rows, or their weight in fixed point: sums are exact
-};
-
-// Order-preserving map from doubles (no NaN) to unsigned integers.
-std::uint64_t sortable(double x) {
-  const auto bits = std::bit_cast<std::uint64_t>(x + 0.0);  // -0.0 becomes 0.0
-  return bits ^ ((bits >> 63) ? ~0ULL : (1ULL << 63));
-}
-
-double unsortable(std::uint64_t key) {
-  return std::bit_cast<double>(key ^ ((key >> 63) ? (1ULL << 63) : ~0ULL));
-}
-
-// Least-significant-digit radix sort by `key(element)`; digits that never vary are skipped.
-template <class T, class Key>
-void radix_sort(std::vector<T>& items, std::vector<T>& spare, Key key) {
-  constexpr int kDigit = 11;
-  spare.resize(items.size());
-  for (int shift = 0; shift < 64; shift += kDigit) {
-    std::array<std::size_t, (1 << kDigit) + 1> start{};
-    for (const T& item : items) ++start[((key(item) >> shift) & ((1 << kDigit) - 1)) + 1];
-    if (std::find(start.begin(), start.end(), items.size()) != start.end()) continue;
-    for (std::size_t d = 1; d < start.size(); ++d) start[d] += start[d - 1];
-    for (const T& item : items) spare[start[(key(item) >> shift) & ((1 << kDigit) - 1)]++] = item;
-    items.swap(spare);
-  }
-}
-
-struct Keyed {
-  std::uint64_t key;
-  std::uint64_t mass;
-};
-
-// Scratch of one thread: reused from column to column.
-struct Sorter {
-  static constexpr double kCountable = 65536.0;
-  std::vector<std::uint64_t> keys, spare_keys;
-  std::vector<Keyed> keyed, spare_keyed;
-
-  // Distinct finite values of a column with their masses, ascending.
-  std::vector<Value> distinct(const double* column, std::size_t n, const std::uint64_t* mass) {
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    bool whole = true;
-    for (std::size_t i = 0; i < n && whole; ++i) {
-      if (!std::isfinite(column[i])) continue;
-      whole = column[i] == std::floor(column[i]);
-      low = std::min(low, column[i]);
-      high = std::max(high, column[i]);
-    }
-    return whole && high - low < kCountable ? counted(column, n, mass, low, high)
-                                            : sorted(column, n, mass);
-  }
-
-  // Whole numbers in a small range are counted instead of sorted.
-  static std::vector<Value> counted(const double* column, std::size_t n, const std::uint64_t* mass,
-                                    double low, double high) {
-    std::vector<Value> values;
-    if (high < low) return values;
-    std::vector<std::uint64_t> count(static_cast<std::size_t>(high - low) + 1);
-    for (std::size_t i = 0; i < n; ++i)
-      if (std::isfinite(column[i]))
-        count[static_cast<std::size_t>(column[i] - low)] += mass ? mass[i] : 1;
-    for (std::size_t v = 0; v < count.size(); ++v)
-      if (count[v]) values.push_back({low + static_cast<double>(v), count[v]});
-    return values;
-  }
-
-  std::vector<Value> sorted(const double* column, std::size_t n, const std::uint64_t* mass) {
-    std::vector<Value> values;
-    auto append = [&](std::uint64_t key, std::uint64_t m) {
-      const double v = unsortable(key);
-      if (!values.empty() && values.back().value == v) {
-        values.back().mass += m;
-      } else {
-        values.push_back({v, m});
-      }
-    };
-    if (mass) {
-      keyed.clear();
-      for (std::size_t i = 0; i < n; ++i)
-        if (std::isfinite(column[i])) keyed.push_back({sortable(column[i]), mass[i]});
-      radix_sort(keyed, spare_keyed, [](const Keyed& k) { return k.key; });
-      for (const Keyed& k : keyed) append(k.key, k.mass);
-    } else {
-      keys.clear();
-      for (std::size_t i = 0; i < n; ++i)
-        if (std::isfinite(column[i])) keys.push_back(sortable(column[i]));
-      radix_sort(keys, spare_keys, [](std::uint64_t k) { return k; });
-      for (const std::uint64_t k : keys) append(k, 1);
-    }
-    return values;
-  }
-};
 
 // Strictly between a < b, or a itself where no double lies between: "x <= cut" parts them.
 double midpoint(double a, double b) {
@@ -116,6 +18,8 @@ double midpoint(double a, double b) {
       b - a < std::numeric_limits<double>::infinity() ? a + (b - a) * 0.5 : a * 0.5 + b * 0.5;
   return (mid > a && mid < b) ? mid : a;
 }
+
+namespace {
 
 // Cuts so that every bin holds about the same mass; a heavy value gets a bin of its own.
 std::vector<double> choose_cuts(const std::vector<Value>& values, int max_bins) {
@@ -133,8 +37,7 @@ std::vector<double> choose_cuts(const std::vector<Value>& values, int max_bins) 
     filled += static_cast<double>(values[i].mass);
     const double target = left / bins_left;
     const auto next = static_cast<double>(values[i + 1].mass);
-    // Close the bin where that comes nearer to the target than taking the next value in.
-    if (filled >= target || filled + next - target > target - filled) {
+    if (closes_bin(filled, next, target)) {
       cuts.push_back(midpoint(values[i].value, values[i + 1].value));
       left -= filled;
       filled = 0.0;
@@ -158,19 +61,6 @@ std::vector<double> choose_categories(std::vector<Value> values) {
   return categories;
 }
 
-// Weights in fixed point, 2^20 for the largest: order-free sums, at least one unit each.
-std::vector<std::uint64_t> masses(const double* weights, std::size_t n, double largest) {
-  std::vector<std::uint64_t> mass(n);
-  for (std::size_t i = 0; i < n; ++i)
-    mass[i] = std::max<std::uint64_t>(
-        1, static_cast<std::uint64_t>(std::llround(weights[i] / largest * 1048576.0)));
-  return mass;
-}
-
-std::vector<std::uint64_t> masses(const double* weights, std::size_t n) {
-  return masses(weights, n, *std::max_element(weights, weights + n));
-}
-
 // Number of cuts below each of kAbreast values: the searches run side by side, since each of them
 // is a chain of waits for memory. `padded` has a power-of-two size, filled up with infinity.
 constexpr std::size_t kAbreast = 16;
@@ -181,67 +71,6 @@ EDGEWISE_CLONES void search_cuts(const double* padded, std::size_t size, const d
     for (std::size_t j = 0; j < kAbreast; ++j)
       at[j] += padded[at[j] + step - 1] < values[j] ? step : 0;
   for (std::size_t j = 0; j < kAbreast; ++j) found[j] = at[j];
-}
-
-Cuts empty_cuts(std::size_t n_features, const std::vector<int>& categorical) {
-  Cuts cuts;
-  cuts.of_feature.resize(n_features);
-  cuts.has_missing.resize(n_features);
-  cuts.categorical.resize(n_features);
-  for (const int f : categorical) cuts.categorical.at(static_cast<std::size_t>(f)) = 1;
-  return cuts;
-}
-
-// Which values a column has that take no part in choosing cuts.
-struct Absent {
-  bool nan = false, infinity = false;
-
-  Absent(bool has_nan, bool has_infinity) : nan(has_nan), infinity(has_infinity) {}
-  Absent(const double* column, std::size_t n) {
-    for (std::size_t i = 0; i < n; ++i) {
-      nan |= std::isnan(column[i]);
-      infinity |= std::isinf(column[i]);
-    }
-  }
-};
-
-// The cuts of a feature from its distinct values, and whether any value is missing.
-void choose(Cuts& cuts, std::size_t f, std::vector<Value> values, Absent absent, int max_bins) {
-  const bool categorical = cuts.categorical[f];
-  const bool too_many = categorical && values.size() > kMaxCategories;
-  cuts.of_feature[f] =
-      categorical ? choose_categories(std::move(values)) : choose_cuts(values, max_bins);
-  cuts.has_missing[f] = too_many || absent.nan || (categorical && absent.infinity);
-}
-
-// Calls visit(feature, column, sorter) for every column of x as doubles. Columns are read several
-// together, since they are neighbours in memory, by all threads, since more would take more room.
-template <class Visit>
-void each_column(const Matrix& x, const Team& team, Visit visit) {
-  std::vector<Sorter> sorters(static_cast<std::size_t>(team.size()));
-  const std::size_t at_once = std::max(kColumnsAtOnce, sorters.size());
-  std::vector<double> columns(std::min(at_once, x.cols) * x.rows);
-  for (std::size_t first = 0; first < x.cols; first += at_once) {
-    const std::size_t last = std::min(x.cols, first + at_once);
-    team.range(x.rows, 1 << 13, [&](std::size_t begin, std::size_t end, int) {
-      x.columns(begin, end, first, last, columns.data() + begin, x.rows);
-    });
-    team.each(last - first, [&](std::size_t f, int slot) {
-      visit(first + f, columns.data() + f * x.rows, sorters[static_cast<std::size_t>(slot)]);
-    });
-  }
-}
-
-// Zeros that a sparse matrix does not list.
-void add_zeros(std::vector<Value>& values, std::uint64_t mass) {
-  if (mass == 0) return;
-  const auto at = std::lower_bound(values.begin(), values.end(), 0.0,
-                                   [](const Value& v, double x) { return v.value < x; });
-  if (at != values.end() && at->value == 0.0) {
-    at->mass += mass;
-  } else {
-    values.insert(at, {0.0, mass});
-  }
 }
 
 // Deals the cuts of features that have too many for one column out to several.
@@ -278,12 +107,38 @@ void add_groups(const Grouped& grouped, Cuts& cuts) {
                                        static_cast<Code>(n_groups)) != grouped.codes.end());
 }
 
+// Which of the features are among these.
+std::vector<std::uint8_t> are_among(std::size_t n_features, const std::vector<int>& which) {
+  std::vector<std::uint8_t> among(n_features);
+  for (const int f : which) among.at(static_cast<std::size_t>(f)) = 1;
+  return among;
+}
+
 }  // namespace
+
+Cuts empty_cuts(std::size_t n_features, std::vector<std::uint8_t> categorical) {
+  Cuts cuts;
+  cuts.of_feature.resize(n_features);
+  cuts.has_missing.resize(n_features);
+  cuts.categorical = std::move(categorical);
+  return cuts;
+}
+
+void choose_bins(Cuts& cuts, std::size_t f, std::vector<Value> values, Absent absent,
+                 int max_bins) {
+  const bool categorical = cuts.categorical[f];
+  const bool too_many = categorical && values.size() > kMaxCategories;
+  cuts.of_feature[f] =
+      categorical ? choose_categories(std::move(values)) : choose_cuts(values, max_bins);
+  cuts.has_missing[f] = too_many || absent.nan || (categorical && absent.infinity);
+}
 
 void encode_column(const Cuts& cuts, std::size_t f, const double* values, std::size_t n, Code* out,
                    std::size_t step) {
   const auto& points = cuts.of_feature[f];
-  const auto missing = static_cast<Code>(cuts.n_value_bins(f));
+  // X may be changed by others between its reading for cuts and this one: a missing value that the
+  // cuts know nothing of falls into the last bin there is.
+  const auto missing = static_cast<Code>(std::max(cuts.n_bins(f), 1) - 1);
   // One place more than points: a value above all of them finds the first infinity.
   std::array<double, 256> padded;
   padded.fill(std::numeric_limits<double>::infinity());
@@ -304,63 +159,14 @@ void encode_column(const Cuts& cuts, std::size_t f, const double* values, std::s
   }
 }
 
-Summary summarise(const Matrix& x, const double* weights, double largest, const Team& team) {
-  Summary summary{std::vector<FeatureSummary>(x.cols)};
-  const auto mass = weights ? masses(weights, x.rows, largest) : std::vector<std::uint64_t>{};
-  each_column(x, team, [&](std::size_t f, const double* column, Sorter& sorter) {
-    FeatureSummary& s = summary.of_feature[f];
-    const auto values = sorter.distinct(column, x.rows, mass.empty() ? nullptr : mass.data());
-    s.values.reserve(values.size()), s.masses.reserve(values.size());
-    for (const Value& v : values) {
-      s.values.push_back(v.value);
-      s.masses.push_back(v.mass);
-    }
-    const Absent absent(column, x.rows);
-    s.has_nan = absent.nan, s.has_infinity = absent.infinity;
-  });
-  return summary;
-}
-
-Summary merged(const Summary& a, const Summary& b) {
-  Summary both{std::vector<FeatureSummary>(a.of_feature.size())};
-  for (std::size_t f = 0; f < a.of_feature.size(); ++f) {
-    const FeatureSummary &x = a.of_feature[f], &y = b.of_feature[f];
-    FeatureSummary& z = both.of_feature[f];
-    std::size_t i = 0, j = 0;
-    while (i < x.values.size() || j < y.values.size()) {
-      const bool take_x =
-          j == y.values.size() || (i < x.values.size() && x.values[i] <= y.values[j]);
-      const bool take_y =
-          i == x.values.size() || (j < y.values.size() && y.values[j] <= x.values[i]);
-      z.values.push_back(take_x ? x.values[i] : y.values[j]);
-      z.masses.push_back((take_x ? x.masses[i] : 0) + (take_y ? y.masses[j] : 0));
-      i += take_x, j += take_y;
-    }
-    z.has_nan = x.has_nan || y.has_nan;
-    z.has_infinity = x.has_infinity || y.has_infinity;
-  }
-  return both;
-}
-
-Cuts cuts_of(const Summary& summary, int max_bins, const std::vector<int>& categorical) {
-  Cuts cuts = empty_cuts(summary.of_feature.size(), categorical);
-  for (std::size_t f = 0; f < summary.of_feature.size(); ++f) {
-    const FeatureSummary& s = summary.of_feature[f];
-    std::vector<Value> values;
-    for (std::size_t i = 0; i < s.values.size(); ++i) values.push_back({s.values[i], s.masses[i]});
-    choose(cuts, f, std::move(values), {s.has_nan, s.has_infinity}, max_bins);
-  }
-  return cuts;
-}
-
 Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
               const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
               const Team& team) {
-  Cuts cuts = empty_cuts(x.cols, categorical);
+  Cuts cuts = empty_cuts(x.cols, are_among(x.cols, categorical));
   const auto mass = weights ? masses(weights, x.rows) : std::vector<std::uint64_t>{};
   each_column(x, team, [&](std::size_t f, const double* column, Sorter& sorter) {
     auto values = sorter.distinct(column, x.rows, mass.empty() ? nullptr : mass.data());
-    choose(cuts, f, std::move(values), Absent(column, x.rows), max_bins);
+    choose_bins(cuts, f, std::move(values), Absent(column, x.rows), max_bins);
   });
   part_cuts(cuts);
   for (const Grouped& g : grouped) add_groups(g, cuts);
@@ -370,27 +176,10 @@ Cuts fit_cuts(const Matrix& x, const double* weights, int max_bins,
 Cuts fit_cuts(const Transposed& x, const double* weights, int max_bins,
               const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
               const Team& team) {
-  Cuts cuts = empty_cuts(x.cols, categorical);
+  Cuts cuts = empty_cuts(x.cols, are_among(x.cols, categorical));
   const auto mass = weights ? masses(weights, x.rows) : std::vector<std::uint64_t>{};
-  const std::uint64_t total = std::accumulate(mass.begin(), mass.end(), std::uint64_t{0});
-  struct Scratch {
-    Sorter sorter;
-    std::vector<std::uint64_t> mass;
-  };
-  std::vector<Scratch> scratch(static_cast<std::size_t>(team.size()));
-  team.each(x.cols, [&](std::size_t f, int slot) {
-    Scratch& s = scratch[static_cast<std::size_t>(slot)];
-    const std::size_t n = x.n_entries(f);
-    const double* column = x.value.data() + x.start[f];
-    std::uint64_t zeros = x.rows - n;
-    if (!mass.empty()) {
-      s.mass.clear();
-      for (std::size_t e = x.start[f]; e < x.start[f + 1]; ++e) s.mass.push_back(mass[x.row[e]]);
-      zeros = total - std::accumulate(s.mass.begin(), s.mass.end(), std::uint64_t{0});
-    }
-    auto values = s.sorter.distinct(column, n, mass.empty() ? nullptr : s.mass.data());
-    add_zeros(values, zeros);
-    choose(cuts, f, std::move(values), Absent(column, n), max_bins);
+  each_column(x, mass, team, [&](std::size_t f, std::vector<Value> values, Absent absent) {
+    choose_bins(cuts, f, std::move(values), absent, max_bins);
   });
   for (const Grouped& g : grouped) add_groups(g, cuts);
   return cuts;

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "distinct.hpp"
 #include "matrix.hpp"
 #include "threads.hpp"
 #include "transposed.hpp"
@@ -33,6 +34,8 @@ struct Cuts {
   int n_value_bins(std::size_t f) const {
     return static_cast<int>(of_feature[f].size()) + !categorical[f];
   }
+  // Value bins, and one for missing values if there are any.
+  int n_bins(std::size_t f) const { return n_value_bins(f) + has_missing[f]; }
 };
 
 // A categorical feature that has a second column of bins, for groups of its categories.
@@ -55,22 +58,21 @@ Cuts fit_cuts(const Transposed& x, const double* weights, int max_bins,
               const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
               const Team& team);
 
-// What cuts follow from: the distinct finite values of every feature, ascending, with their masses
-// (numbers of rows, or weights in fixed point), and whether values are missing. Summaries of parts
-// of the rows add up to that of all.
-struct FeatureSummary {
-  std::vector<double> values;
-  std::vector<std::uint64_t> masses;
-  bool has_nan = false, has_infinity = false;
-};
-struct Summary {
-  std::vector<FeatureSummary> of_feature;
-};
+// --- how cuts are chosen, for those who know the distinct values by other means ---
 
-// `largest` is the largest weight of all rows, of this part or of others.
-Summary summarise(const Matrix& x, const double* weights, double largest, const Team& team);
-Summary merged(const Summary& a, const Summary& b);
-Cuts cuts_of(const Summary& summary, int max_bins, const std::vector<int>& categorical);
+// Strictly between a < b, or a itself where no double lies between: "x <= cut" parts them.
+double midpoint(double a, double b);
+
+// Whether a bin that holds a mass of `filled` ends before the next value: where that comes nearer
+// to the target than taking the value in.
+inline bool closes_bin(double filled, double next, double target) {
+  return filled >= target || filled + next - target > target - filled;
+}
+
+Cuts empty_cuts(std::size_t n_features, std::vector<std::uint8_t> categorical);
+
+// The cuts of a feature from its distinct values, and whether any value is missing.
+void choose_bins(Cuts& cuts, std::size_t f, std::vector<Value> values, Absent absent, int max_bins);
 
 // Writes the codes of n values of feature f to out[0], out[step], ...
 void encode_column(const Cuts& cuts, std::size_t f, const double* values, std::size_t n, Code* out,

@@ -2,56 +2,12 @@
 
 #include <algorithm>
 
-#include "criteria/least_squares.hpp"
-#include "criteria/newton.hpp"
 #include "derivatives.hpp"
 #include "row_sums.hpp"
 #include "split.hpp"
 #include "two_channel.hpp"
 
 namespace edgewise {
-namespace {
-
-constexpr std::size_t kAtOnce = 1024;  // rows whose statistics are made together
-
-// Derivatives of a piece of rows and the mass the criterion takes of them.
-struct Piece {
-  std::vector<double> g, h, ones;
-  const double* mass = nullptr;
-
-  // All rows of a block.
-  void derive(const Posterior& posterior, Target target, Criterion criterion) {
-    const std::size_t n = posterior.n_rows();
-    g.resize(n), h.resize(n);
-    derive_rows(posterior, target.k, target.base, posterior.weights(), 0, n, g.data(), h.data());
-    weigh(posterior.weights(), n, criterion);
-  }
-
-  // Some rows, of residuals r and, against a base class, `base`.
-  void derive(const double* r, const double* base, const double* weights, std::size_t n,
-              Criterion criterion) {
-    g.resize(n), h.resize(n);
-    if (base) {
-      derive_against(r, base, weights, n, g.data(), h.data());
-    } else {
-      derive_alone(r, weights, n, g.data(), h.data());
-    }
-    weigh(weights, n, criterion);
-  }
-
- private:
-  void weigh(const double* weights, std::size_t n, Criterion criterion) {
-    if (!weights) {
-      ones.resize(n, 1.0);
-      weights = ones.data();
-    }
-    mass = criterion == Criterion::newton ? Newton::mass(weights, h.data())
-                                          : LeastSquares::mass(weights, h.data());
-  }
-};
-
-}  // namespace
-
 std::vector<double> numbers_of(const std::vector<ClassScale>& scales) {
   std::vector<double> numbers;
   for (const ClassScale& s : scales)
@@ -94,8 +50,51 @@ std::vector<ClassScale> class_scales(std::size_t n, const ClassFacts& facts) {
 
 // --- those who hold rows ------------------------------------------------------------------------
 
+// Derivatives of some rows and the mass the criterion takes of them.
+struct ClassTreesBlock::Piece {
+  static constexpr std::size_t kRows = 1024;  // whose statistics are made together
+  std::vector<double> g, h, ones;
+  const double* mass = nullptr;
+
+  // All rows of a block.
+  void derive(const Posterior& posterior, const double* weights, Target target,
+              Criterion criterion) {
+    const std::size_t n = posterior.n_rows();
+    g.resize(n), h.resize(n);
+    derive_rows(posterior, target.k, target.base, weights, 0, n, g.data(), h.data());
+    weigh(weights, n, criterion);
+  }
+
+  // Some rows, of residuals r and, against a base class, `base`.
+  void derive(const double* r, const double* base, const double* weights, std::size_t n,
+              Criterion criterion) {
+    g.resize(n), h.resize(n);
+    if (base) {
+      derive_against(r, base, weights, n, g.data(), h.data());
+    } else {
+      derive_alone(r, weights, n, g.data(), h.data());
+    }
+    weigh(weights, n, criterion);
+  }
+
+ private:
+  void weigh(const double* weights, std::size_t n, Criterion criterion) {
+    if (!weights) {
+      ones.resize(n, 1.0);
+      weights = ones.data();
+    }
+    mass = with_criterion(criterion, [&](auto c) { return c.mass(weights, h.data()); });
+  }
+};
+
 ClassTreesBlock::ClassTreesBlock(const BinnedData& data, const Posterior& posterior)
     : data_(data), posterior_(posterior) {}
+
+void ClassTreesBlock::draw(const std::uint8_t* drawn) {
+  drawn_.resize(drawn ? data_.n_rows : 0);
+  for (std::size_t i = 0; i < drawn_.size(); ++i)
+    drawn_[i] = drawn[i] ? posterior_.weight(static_cast<Row>(i)) : 0.0;
+}
 
 ClassFacts ClassTreesBlock::facts(const std::vector<Target>& targets, Criterion criterion,
                                   const std::vector<double>& units, const Team& team) const {
@@ -106,7 +105,7 @@ ClassFacts ClassTreesBlock::facts(const std::vector<Target>& targets, Criterion 
   team.each(targets.size(), [&](std::size_t t, int slot) {
     const Team alone = team.alone(slot);
     Piece& p = pieces[static_cast<std::size_t>(slot)];
-    p.derive(posterior_, targets[t], criterion);
+    p.derive(posterior_, weights(), targets[t], criterion);
     double* most = &facts.largest[3 * t];
     most[0] = largest(p.g.data(), n, alone);
     most[1] = largest(p.h.data(), n, alone);
@@ -118,7 +117,7 @@ ClassFacts ClassTreesBlock::facts(const std::vector<Target>& targets, Criterion 
 }
 
 Histograms ClassTreesBlock::begin(const std::vector<Target>& targets, Criterion criterion,
-                                  const std::vector<ClassScale>& scales, std::size_t n_total,
+                                  const std::vector<ClassScale>& scales, std::size_t n_counted,
                                   double negligible, const Team& team) {
   const std::size_t n = data_.n_rows;
   Histograms out(targets.size(), data_.n_places());
@@ -128,16 +127,14 @@ Histograms ClassTreesBlock::begin(const std::vector<Target>& targets, Criterion 
   std::vector<Piece> pieces(static_cast<std::size_t>(team.size()));
   team.each(targets.size(), [&](std::size_t t, int slot) {
     Piece& p = pieces[static_cast<std::size_t>(slot)];
-    p.derive(posterior_, targets[t], criterion);
+    p.derive(posterior_, weights(), targets[t], criterion);
     const ClassScale& scale = scales[t];
     std::vector<Packed> stats(n);
-    pack_rows(p.g.data(), p.mass, n, scale.packed, stats.data());
-    const Threshold counts(negligible, scale.sum_g, scale.sum_mass, n_total);
     std::vector<Row> rows;
-    for (std::size_t i = 0; i < n; ++i)
-      if (counts(stats[i])) rows.push_back(static_cast<Row>(i));
+    pack_rows(p.g.data(), p.mass, n, scale.packed, stats.data());
+    select_rows(stats, Threshold(negligible, scale.sum_g, scale.sum_mass, n_counted), rows);
     Growing& tree = trees_[t];
-    tree.target = targets[t], tree.scale = scale.packed;
+    tree.target = targets[t], tree.scale = scale;
     tree.rows.plant(std::move(rows));
     std::vector<CountedBin> bins(data_.n_places());
     fill(tree, tree.rows.of(0), bins);
@@ -146,7 +143,8 @@ Histograms ClassTreesBlock::begin(const std::vector<Target>& targets, Criterion 
   return out;
 }
 
-Histograms ClassTreesBlock::expand(const std::vector<Expansion>& expansions, const Team& team) {
+ClassAnswers ClassTreesBlock::expand(const std::vector<Expansion>& expansions, bool sides,
+                                     const Team& team) {
   std::vector<std::size_t> child, slot_of, n_of_tree(trees_.size());
   std::size_t n_built = 0;
   for (const Expansion& e : expansions) {
@@ -156,43 +154,64 @@ Histograms ClassTreesBlock::expand(const std::vector<Expansion>& expansions, con
     n_built += e.build != Build::none;
   }
   for (std::size_t t = 0; t < trees_.size(); ++t) trees_[t].rows.make_room(n_of_tree[t]);
-  Histograms out(n_built, data_.n_places());
+  ClassAnswers out{Histograms(n_built, data_.n_places()), {}};
+  if (sides) out.sides.resize(4 * expansions.size());
   team.each(expansions.size(), [&](std::size_t i, int slot) {
     const Expansion& e = expansions[i];
     Growing& tree = trees_[static_cast<std::size_t>(e.tree)];
     tree.rows.part(data_, e, child[i], team.alone(slot));
+    for (std::size_t side = 0; sides && side < 2; ++side) {
+      const ClassSum s = sum(tree, tree.rows.of(child[i] + side));
+      out.sides[4 * i + 2 * side] = s.g, out.sides[4 * i + 2 * side + 1] = s.h;
+    }
     if (e.build == Build::none) return;
     std::vector<CountedBin> bins(data_.n_places());
     fill(tree, tree.rows.of(child[i] + (e.build == Build::right)), bins);
-    out.put(slot_of[i], bins);
+    out.histograms.put(slot_of[i], bins);
   });
   return out;
 }
 
 // Statistics are made again from the residuals instead of being kept for every tree: that is cheap,
 // and memory does not grow with the number of trees.
-void ClassTreesBlock::fill(const Growing& tree, std::span<const Row> rows,
-                           std::vector<CountedBin>& bins) const {
+template <class Use>
+void ClassTreesBlock::each_piece(const Growing& tree, std::span<const Row> rows, Use use) const {
   const bool against = tree.target.base >= 0;
-  const double* weights = posterior_.weights();
-  double of_k[kAtOnce], of_base[kAtOnce], weight[kAtOnce];
-  Packed stats[kAtOnce];
+  const double* all_weights = weights();
+  double of_k[Piece::kRows], of_base[Piece::kRows], weight[Piece::kRows];
   Piece piece;
-  CountedBin total{};
-  for (std::size_t b = 0; b < rows.size(); b += kAtOnce) {
-    const std::size_t n = std::min(kAtOnce, rows.size() - b);
+  for (std::size_t b = 0; b < rows.size(); b += Piece::kRows) {
+    const std::size_t n = std::min(Piece::kRows, rows.size() - b);
     for (std::size_t i = 0; i < n; ++i) {
       const Row row = rows[b + i];
       of_k[i] = posterior_.residual(row, tree.target.k);
       if (against) of_base[i] = posterior_.residual(row, tree.target.base);
-      if (weights) weight[i] = weights[row];
+      if (all_weights) weight[i] = all_weights[row];
     }
-    piece.derive(of_k, against ? of_base : nullptr, weights ? weight : nullptr, n, criterion_);
-    pack_rows(piece.g.data(), piece.mass, n, tree.scale, stats);
-    for (std::size_t i = 0; i < n; ++i) total += CountedBin::row(stats[i]);
-    add_to_histogram(data_, rows.data() + b, stats, n, bins.data());
+    piece.derive(of_k, against ? of_base : nullptr, all_weights ? weight : nullptr, n, criterion_);
+    use(rows.subspan(b, n), piece);
   }
+}
+
+void ClassTreesBlock::fill(const Growing& tree, std::span<const Row> rows,
+                           std::vector<CountedBin>& bins) const {
+  Packed stats[Piece::kRows];
+  CountedBin total{};
+  each_piece(tree, rows, [&](std::span<const Row> some, const Piece& piece) {
+    pack_rows(piece.g.data(), piece.mass, some.size(), tree.scale.packed, stats);
+    for (std::size_t i = 0; i < some.size(); ++i) total += CountedBin::row(stats[i]);
+    add_to_histogram(data_, some.data(), stats, some.size(), bins.data());
+  });
   complete_histogram(data_, all_columns(data_), total, bins.data());
+}
+
+ClassSum ClassTreesBlock::sum(const Growing& tree, std::span<const Row> rows) const {
+  ClassSum sum;
+  each_piece(tree, rows, [&](std::span<const Row> some, const Piece& piece) {
+    for (std::size_t i = 0; i < some.size(); ++i)
+      add_to(sum, piece.g[i], piece.h[i], tree.scale.unit);
+  });
+  return sum;
 }
 
 std::vector<std::int64_t> ClassTreesBlock::leaf_sums(const std::vector<Target>& targets,
@@ -200,42 +219,73 @@ std::vector<std::int64_t> ClassTreesBlock::leaf_sums(const std::vector<Target>& 
                                                      const std::vector<Tree*>& trees,
                                                      const Team& team) const {
   std::vector<std::size_t> first(1, 0);
-  for (const Tree* tree : trees) first.push_back(first.back() + 2 * n_leaves(*tree));
-  std::vector<std::int64_t> sums(first.back());
+  for (const Tree* tree : trees) first.push_back(first.back() + n_leaves(*tree));
+  std::vector<ClassSum> sums(first.back());
   std::vector<Piece> pieces(static_cast<std::size_t>(team.size()));
   team.each(trees.size(), [&](std::size_t t, int slot) {
     Piece& p = pieces[static_cast<std::size_t>(slot)];
-    p.derive(posterior_, targets[t], criterion_);
+    p.derive(posterior_, weights(), targets[t], criterion_);
     route_all(data_, *trees[t], team.alone(slot));
-    for (std::size_t i = 0; i < data_.n_rows; ++i) {
-      std::int64_t* leaf = &sums[first[t] + 2 * std::size_t{trees[t]->leaf_of_row[i]}];
-      leaf[0] += to_integer(p.g[i] * scales[t].unit.g);
-      leaf[1] += to_integer(p.h[i] * scales[t].unit.h);
-    }
+    for (std::size_t i = 0; i < data_.n_rows; ++i)
+      add_to(sums[first[t] + trees[t]->leaf_of_row[i]], p.g[i], p.h[i], scales[t].unit);
   });
-  return sums;
+  std::vector<std::int64_t> flat;
+  for (const ClassSum& s : sums) flat.insert(flat.end(), {s.g, s.h});
+  return flat;
 }
 
 // --- the one who grows --------------------------------------------------------------------------
 
-void ClassHistograms::search(std::size_t tree, Twig<State>& node, const Team&) const {
-  const FixedPoint& scale = scales_[tree].packed;
-  if (scale.g == 0.0) return;
-  State& s = node.state;
-  node.split = find_split(data_, s.histogram.data(), total_of(data_, s.histogram), min_samples_,
-                          scale.h / (scale.g * scale.g), s.active);
-}
-
-void set_class_leaves(std::vector<Tree*> trees, const std::vector<Target>& targets,
-                      const std::vector<ClassScale>& scales, std::span<const std::int64_t> sums,
-                      double factor, double shrinkage) {
-  std::size_t at = 0;
-  for (std::size_t t = 0; t < trees.size(); ++t) {
-    std::vector<double> steps;
-    for (std::size_t j = n_leaves(*trees[t]); j-- > 0; at += 2)
-      steps.push_back(newton_step(sums[at], sums[at + 1], scales[t].unit, factor));
-    move_by_steps(*trees[t], targets[t], steps, shrinkage);
+ClassHistograms::ClassHistograms(const BinnedData& data, const GrowLimits& limits,
+                                 const ClassTask& task)
+    : data_(data), limits_(std::make_shared<GrowLimits>(limits)) {
+  for (std::size_t t = 0; t < task.targets.size(); ++t) {
+    const Target target = task.targets[t];
+    auto& search = searches_.emplace_back(data, *limits_);
+    search.scale = task.scales[t].packed;
+    with_criterion(task.criterion, [&](auto c) {
+      set_rules<decltype(c)>(search, limits, target, task.factor, data.feature_of);
+    });
+    steps_.emplace_back(task.scales[t].unit, target, task.factor, task.shrinkage, limits);
   }
 }
+
+ClassHistograms::State ClassHistograms::read(const Sums& sums, std::size_t i) const {
+  const std::size_t size = data_.n_places();
+  State state;
+  state.histogram = bins_of(sums.sums.subspan(i * size, size), sums.counts.subspan(i * size, size));
+  state.total = total_of(data_, state.histogram);
+  return state;
+}
+
+void ClassHistograms::subtract(State& a, const State& b) const {
+  for (std::size_t p = 0; p < a.histogram.size(); ++p) a.histogram[p] -= b.histogram[p];
+  a.total -= b.total;
+}
+
+void ClassHistograms::part_bounds(std::size_t tree, Node& node, const Sums& sums,
+                                  std::size_t i) const {
+  const auto of = sums.sides.subspan(4 * i, 4);  // g and h on the left, then on the right
+  searches_[tree].part_bounds(node, [&](const Node& side) {
+    const std::size_t at = &side == node.left.get() ? 0 : 2;
+    return steps_[tree].step({of[at], of[at + 1]});
+  });
+}
+
+void set_class_leaves(ClassTreesDriver& driver, const std::vector<Tree*>& trees,
+                      std::span<const std::int64_t> sums) {
+  for (std::size_t t = 0; t < trees.size(); ++t) {
+    std::vector<ClassSum> of_tree;
+    std::vector<Bounds> bounds;
+    for (const auto& leaf : driver.leaves(t)) {
+      of_tree.push_back({sums[0], sums[1]});
+      sums = sums.subspan(2);
+      if (driver.kind().has_bounds(t)) bounds.push_back(leaf->state.bounds);
+    }
+    driver.kind().steps(t).set_leaves(*trees[t], of_tree, bounds);
+  }
+}
+
+template class LevelDriver<ClassHistograms>;
 
 }  // namespace edgewise

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "blocks.hpp"
@@ -42,17 +43,27 @@ std::vector<double> class_units(std::size_t n, const std::vector<double>& larges
 // From facts in these units.
 std::vector<ClassScale> class_scales(std::size_t n, const ClassFacts& facts);
 
+// What blocks answer to expansions.
+struct ClassAnswers {
+  Histograms histograms;
+  std::vector<std::int64_t> sides;  // if wanted: exact sums of g and h on both sides, (n, 4)
+};
+
 class ClassTreesBlock {
  public:
   ClassTreesBlock(const BinnedData& data, const Posterior& posterior);
 
+  // Learns from some rows only, (n_rows), until told otherwise; null: from all.
+  void draw(const std::uint8_t* drawn);
+
   ClassFacts facts(const std::vector<Target>& targets, Criterion criterion,
                    const std::vector<double>& units, const Team& team) const;
 
+  // `n_counted` rows of all blocks are learned from.
   Histograms begin(const std::vector<Target>& targets, Criterion criterion,
-                   const std::vector<ClassScale>& scales, std::size_t n_total, double negligible,
+                   const std::vector<ClassScale>& scales, std::size_t n_counted, double negligible,
                    const Team& team);
-  Histograms expand(const std::vector<Expansion>& expansions, const Team& team);
+  ClassAnswers expand(const std::vector<Expansion>& expansions, bool sides, const Team& team);
 
   // Routes all rows through the trees, which have no values yet: (leaves of all trees, 2).
   std::vector<std::int64_t> leaf_sums(const std::vector<Target>& targets,
@@ -62,60 +73,73 @@ class ClassTreesBlock {
  private:
   struct Growing {  // a tree
     Target target;
-    FixedPoint scale;
+    ClassScale scale;
     RowRanges rows;
   };
+  struct Piece;
+  // Calls use(rows, piece) with some of the rows at a time and their derivatives.
+  template <class Use>
+  void each_piece(const Growing& tree, std::span<const Row> rows, Use use) const;
   void fill(const Growing& tree, std::span<const Row> rows, std::vector<CountedBin>& bins) const;
+  ClassSum sum(const Growing& tree, std::span<const Row> rows) const;
+
+  const double* weights() const { return drawn_.empty() ? posterior_.weights() : drawn_.data(); }
 
   const BinnedData& data_;
   const Posterior& posterior_;
   Criterion criterion_ = Criterion::newton;
+  std::vector<double> drawn_;  // (n_rows): weights, zero where not drawn; none: all are drawn
   std::vector<Growing> trees_;
 };
 
-// What the driver of class trees knows of histograms.
+// The trees of a round as their driver sees them.
+struct ClassTask {
+  std::vector<Target> targets;
+  Criterion criterion;
+  double factor, shrinkage;
+  std::vector<ClassScale> scales;
+};
+
+// The search side of class trees on the sums of all blocks.
 class ClassHistograms {
  public:
-  struct State {
-    std::vector<CountedBin> histogram;
-    std::vector<int> active;  // features not constant in the node
-  };
-  struct Sums {  // (n_nodes, n_places)
-    std::span<const Packed> sums;
+  using State = ChannelState<CountedBin>;
+  using Node = Leaf<State>;
+  struct Sums {
+    std::span<const Packed> sums;  // (n_nodes, n_places)
     std::span<const std::int32_t> counts;
+    std::span<const std::int64_t> sides;
   };
 
   // `data` has the cuts and no rows.
-  ClassHistograms(const BinnedData& data, int min_samples, std::vector<ClassScale> scales)
-      : data_(data), min_samples_(min_samples), scales_(std::move(scales)) {}
+  ClassHistograms(const BinnedData& data, const GrowLimits& limits, const ClassTask& task);
 
-  State read(const Sums& sums, std::size_t i) const {
-    const std::size_t size = data_.n_places();
-    return {bins_of(sums.sums.subspan(i * size, size), sums.counts.subspan(i * size, size)), {}};
-  }
-  void subtract(State& a, const State& b) const {
-    for (std::size_t p = 0; p < a.histogram.size(); ++p) a.histogram[p] -= b.histogram[p];
-  }
-  std::size_t n_rows(const State& s) const {
-    return static_cast<std::size_t>(total_of(data_, s.histogram).n());
-  }
+  State read(const Sums& sums, std::size_t i) const;
+  void subtract(State& a, const State& b) const;
+  std::size_t n_rows(const State& s) const { return static_cast<std::size_t>(s.total.n()); }
   std::size_t count(const State& s, std::size_t place) const {
     return static_cast<std::size_t>(s.histogram[place].n());
   }
-  void search(std::size_t tree, Twig<State>& node, const Team& team) const;
+  std::vector<int> features(std::size_t tree) const { return searches_[tree].features(); }
+  void search(std::size_t tree, Node& node, const Team&) const { searches_[tree](node); }
+  bool has_bounds(std::size_t tree) const { return searches_[tree].directions.any(); }
+  void part_bounds(std::size_t tree, Node& node, const Sums& sums, std::size_t i) const;
+
+  const NewtonSteps& steps(std::size_t tree) const { return steps_[tree]; }
 
  private:
   const BinnedData& data_;
-  int min_samples_;
-  std::vector<ClassScale> scales_;
+  std::shared_ptr<const GrowLimits> limits_;  // where it stays, whoever moves
+  std::vector<ChannelSearch<CountedBin>> searches_;
+  std::vector<NewtonSteps> steps_;
 };
 
 // Grows the trees of a round.
 using ClassTreesDriver = LevelDriver<ClassHistograms>;
+extern template class LevelDriver<ClassHistograms>;
 
-// Gives the leaves of all trees their values from sums (leaves of all trees, 2).
-void set_class_leaves(std::vector<Tree*> trees, const std::vector<Target>& targets,
-                      const std::vector<ClassScale>& scales, std::span<const std::int64_t> sums,
-                      double factor, double shrinkage);
+// Gives the leaves of a driver's trees their values, from sums (leaves of all trees, 2).
+void set_class_leaves(ClassTreesDriver& driver, const std::vector<Tree*>& trees,
+                      std::span<const std::int64_t> sums);
 
 }  // namespace edgewise

@@ -31,25 +31,21 @@ std::vector<Lane> HammingTreeBlock::expand(const std::vector<Expansion>& expansi
 }
 
 void HammingTreeBlock::fill(std::span<const Row> rows, Lane* out, const Team& team) const {
-  using Evaluator = LaneEvaluator<EdgeRows>;
-  const GrowLimits no_limits;
-  Evaluator evaluator(data_, no_limits, *lanes_, team);
-  Evaluator::Node node;
-  node.end = rows.size();
-  evaluator.root(node, rows.data(), team);
-  std::copy(node.state.histogram.begin(), node.state.histogram.end(), out);
+  const LaneRows<EdgeRows> row_side(data_, *lanes_, team);
+  row_side.fill(rows, all_columns(data_), row_side.total(rows).data(), out, team);
 }
 
-void HammingHistograms::search(std::size_t, Twig<State>& node, const Team& team) const {
+void HammingHistograms::search(std::size_t, Node& node, const Team& team) const {
   State& s = node.state;
   const std::size_t lanes = score_.lanes();
   std::vector<Lane> total(lanes);
   for (std::size_t p = 0; p < data_.offset[1] * lanes; ++p) total[p % lanes] += s.histogram[p];
   const LaneSearch search(data_, limits_, score_);
-  node.split = search({total.data(), 0}, s.active, team, [&](int f, int, auto look) {
+  node.split = search({total.data(), node.key}, s.active, team, [&](int f, int, auto look) {
     look(&s.histogram[data_.offset[static_cast<std::size_t>(f)] * lanes]);
   });
-  if (!node.split.found()) s.histogram = {};
 }
+
+template class LevelDriver<HammingHistograms>;
 
 }  // namespace edgewise

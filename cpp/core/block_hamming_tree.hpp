@@ -36,6 +36,7 @@ class HammingHistograms {
     std::vector<Lane> histogram;
     std::vector<int> active;  // features not constant in the node
   };
+  using Node = Leaf<State>;
   using Sums = std::span<const Lane>;  // (n_nodes, n_places, lanes)
 
   // `data` has the cuts and no rows.
@@ -58,7 +59,10 @@ class HammingHistograms {
     for (std::size_t place = 0; place < data_.offset[1]; ++place) n += count(s, place);
     return n;
   }
-  void search(std::size_t tree, Twig<State>& node, const Team& team) const;
+  std::vector<int> features(std::size_t) const { return limits_.allowed(data_.feature_of); }
+  void search(std::size_t tree, Node& node, const Team& team) const;
+  bool has_bounds(std::size_t) const { return false; }
+  void part_bounds(std::size_t, Node&, const Sums&, std::size_t) const {}
 
  private:
   const BinnedData& data_;
@@ -67,5 +71,6 @@ class HammingHistograms {
 };
 
 using HammingTreeDriver = LevelDriver<HammingHistograms>;
+extern template class LevelDriver<HammingHistograms>;
 
 }  // namespace edgewise

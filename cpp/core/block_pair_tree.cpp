@@ -2,16 +2,25 @@
 
 #include <algorithm>
 #include <functional>
-#include <numeric>
 
 namespace edgewise {
+namespace {
 
-ClassSums class_sums_from(const std::int64_t* numbers, int n_classes) {
+std::vector<std::int64_t> flat(const std::vector<PairSums>& sums) {
+  std::vector<std::int64_t> numbers;
+  for (const PairSums& s : sums) numbers.insert(numbers.end(), {s.g, s.h});
+  return numbers;
+}
+
+}  // namespace
+
+ClassSums class_sums_from(const std::int64_t* numbers, int n_classes, bool listed) {
   ClassSums sums(static_cast<std::size_t>(n_classes));
   for (auto* v : {&sums.g, &sums.h, &sums.size}) {
     std::copy_n(numbers, n_classes, v->begin());
     numbers += n_classes;
   }
+  if (listed) sums.rest = numbers[0], sums.rest_squared = numbers[1];
   return sums;
 }
 
@@ -34,11 +43,17 @@ double PairTreeBlock::largest(const Team& team) const {
   return Residuals::largest_of(posterior_, team);
 }
 
+void PairTreeBlock::draw(const std::uint8_t* drawn) {
+  drawn_.assign(drawn, drawn + (drawn ? data_.n_rows : 0));
+}
+
 std::vector<std::int64_t> PairTreeBlock::begin(std::size_t n_total, double largest,
                                                const Team& team) {
+  n_total_ = n_total;
   residuals_.round(posterior_, n_total, largest, team);
-  std::vector<Row> rows(data_.n_rows);
-  std::iota(rows.begin(), rows.end(), Row{0});
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < data_.n_rows; ++i)
+    if (is_drawn(i)) rows.push_back(static_cast<Row>(i));
   rows_.plant(std::move(rows));
   sums_.assign(width(), 0);
   Workspace w;
@@ -52,6 +67,10 @@ void PairTreeBlock::sums_of(std::span<const Row> rows, std::int64_t* out, Worksp
   const auto n_classes = static_cast<std::size_t>(posterior_.n_classes());
   const ClassSums sums = residuals_.sums(rows.data(), rows.size());
   for (const auto* v : {&sums.g, &sums.h, &sums.size}) out = std::copy(v->begin(), v->end(), out);
+  if (posterior_.lists()) {
+    out[0] = sums.rest, out[1] = sums.rest_squared;
+    return;
+  }
   if (!few_classes(posterior_.n_classes())) return;
   w.make_room(kPiece);
   w.of_class.resize(n_classes * kPiece);
@@ -81,13 +100,24 @@ void PairTreeBlock::part(const Expansion& expansion, std::size_t left, std::int6
   std::copy_n(sums(left), width(), out + 3);
 }
 
-PairAnswers PairTreeBlock::answer(const PairRequests& requests, double negligible, bool counted,
+PairLeaves PairTreeBlock::leaf_rule(LeafKind leaf) const {
+  return {leaf,
+          posterior_.n_classes(),
+          1.0,
+          GrowLimits{},
+          n_total_,
+          residuals_.largest(),
+          prior_of(posterior_)};
+}
+
+PairAnswers PairTreeBlock::answer(const PairRequests& requests, const PairTask& task,
                                   const Team& team) {
   const std::size_t n_pairs = requests.pairs.size() / PairRequests::kPairWidth;
   const std::size_t n_histograms = requests.histograms.size() / PairRequests::kHistogramWidth;
   PairAnswers out{std::vector<std::int64_t>(requests.expansions.size() * (3 + width())),
                   std::vector<std::int64_t>(n_pairs),
-                  Histograms(n_histograms, data_.n_places(), counted)};
+                  Histograms(n_histograms, data_.n_places(), task.counted),
+                  {}};
   std::vector<Workspace> workspace(static_cast<std::size_t>(team.size()));
   auto of_slot = [&](int slot) -> Workspace& { return workspace[static_cast<std::size_t>(slot)]; };
   const std::size_t first = rows_.n_nodes();
@@ -100,15 +130,23 @@ PairAnswers PairTreeBlock::answer(const PairRequests& requests, double negligibl
   team.each(n_pairs, [&](std::size_t i, int slot) {
     out.pairs[i] = cross(&requests.pairs[i * PairRequests::kPairWidth], of_slot(slot));
   });
-  const double share = share_of_parent(data_, negligible);
+  const double share = share_of_parent(data_, task.negligible);
   team.each(n_histograms, [&](std::size_t i, int slot) {
     const std::int64_t* request = &requests.histograms[i * PairRequests::kHistogramWidth];
-    if (counted) {
+    if (task.counted) {
       out.histograms.put(i, histogram<CountedBin>(request, share, of_slot(slot)));
     } else {
       out.histograms.put(i, histogram<PlainBin>(request, share, of_slot(slot)));
     }
   });
+  const PairLeaves leaves = leaf_rule(task.leaf);
+  std::vector<PairSums> sides(requests.sides.size() / PairRequests::kPairWidth * leaves.width());
+  for (std::size_t i = 0; i < sides.size() / leaves.width(); ++i) {
+    const std::int32_t* request = &requests.sides[i * PairRequests::kPairWidth];
+    for (const Row row : rows_.of(static_cast<std::size_t>(request[0])))
+      leaves.add(posterior_, row, {request[1], request[2]}, &sides[i * leaves.width()]);
+  }
+  out.sides = flat(sides);
   return out;
 }
 
@@ -140,26 +178,19 @@ std::vector<Bin> PairTreeBlock::histogram(const std::int64_t* request, double sh
   return bins;
 }
 
-std::vector<std::int64_t> PairTreeBlock::leaf_sums(Tree& tree, std::span<const std::int32_t> pairs,
-                                                   std::size_t n_total, const Team& team) const {
+std::vector<std::int64_t> PairTreeBlock::leaf_sums(Tree& tree, LeafKind leaf,
+                                                   std::span<const std::int32_t> pairs,
+                                                   const Team& team) const {
   route_all(data_, tree, team);
-  const std::size_t width =
-      pairs.empty() ? static_cast<std::size_t>(posterior_.n_classes()) : std::size_t{1};
-  const double unit = pair_leaf_unit(n_total, residuals_.largest());
-  std::vector<PairSums> sums(n_leaves(tree) * width);
+  const PairLeaves leaves = leaf_rule(leaf);
+  std::vector<PairSums> sums(n_leaves(tree) * leaves.width());
   for (std::size_t i = 0; i < data_.n_rows; ++i) {
-    const auto row = static_cast<Row>(i);
-    const std::size_t leaf = tree.leaf_of_row[i];
-    const double of_row = posterior_.weight(row) * unit;
-    if (pairs.empty()) {
-      add_all(posterior_, row, of_row, &sums[leaf * width]);
-    } else {
-      add_pair(posterior_, row, {pairs[2 * leaf], pairs[2 * leaf + 1]}, of_row, sums[leaf]);
-    }
+    if (!is_drawn(i)) continue;
+    const std::size_t j = tree.leaf_of_row[i];
+    const Pair pair = pairs.empty() ? Pair{} : Pair{pairs[2 * j], pairs[2 * j + 1]};
+    leaves.add(posterior_, static_cast<Row>(i), pair, &sums[j * leaves.width()]);
   }
-  std::vector<std::int64_t> flat;
-  for (const PairSums& s : sums) flat.insert(flat.end(), {s.g, s.h});
-  return flat;
+  return flat(sums);
 }
 
 }  // namespace edgewise

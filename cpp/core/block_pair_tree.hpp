@@ -24,9 +24,9 @@ struct PairRequests {
   std::vector<Expansion> expansions;
   std::vector<std::int32_t> pairs;       // (n, 3): node, r, s
   std::vector<std::int64_t> histograms;  // (n, 5): node, r, s, size and rows of its parent
+  std::vector<std::int32_t> sides;       // (n, 3): node, r, s: what it would move along the pair
 
   static constexpr std::size_t kPairWidth = 3, kHistogramWidth = 5;
-  bool empty() const { return expansions.empty() && pairs.empty() && histograms.empty(); }
 };
 
 // What they answer; all of it adds up.
@@ -35,17 +35,26 @@ struct PairAnswers {
                                     // right, missing; then the sums of the left child
   std::vector<std::int64_t> pairs;  // (n): sum p_r p_s
   Histograms histograms;
+  std::vector<std::int64_t> sides;  // (n, width of leaf sums, 2)
+};
+
+// How a tree is grown, as the blocks need to know it.
+struct PairTask {
+  LeafKind leaf = LeafKind::pair;
+  double negligible = 0.0;
+  bool counted = false;  // whether histograms tell numbers of rows
 };
 
 // With few classes the sums of a node tell its pair.
 inline bool few_classes(int n_classes) { return n_classes <= 8; }
 
-// Sums of a node: G, H and size of every class, then, with few classes, H_rs of every pair.
-inline std::size_t node_sums(int n_classes) {
+// Sums of a node: G, H and size of every class, then, with few classes, H_rs of every pair; with
+// lists of classes, the two sums for the rest.
+inline std::size_t node_sums(int n_classes, bool listed) {
   const auto k = static_cast<std::size_t>(n_classes);
-  return 3 * k + (few_classes(n_classes) ? k * (k - 1) / 2 : 0);
+  return 3 * k + (listed ? 2 : few_classes(n_classes) ? k * (k - 1) / 2 : 0);
 }
-ClassSums class_sums_from(const std::int64_t* numbers, int n_classes);
+ClassSums class_sums_from(const std::int64_t* numbers, int n_classes, bool listed);
 
 // The place of a pair, r != s, among all pairs.
 inline std::size_t place_of_pair(int r, int s, int n_classes) {
@@ -59,17 +68,18 @@ class PairTreeBlock {
 
   double largest(const Team& team) const;  // weight * residual
 
+  // Learns from some rows only, (n_rows), until told otherwise; null: from all.
+  void draw(const std::uint8_t* drawn);
+
   // Rounds the residuals; the sums of the root, (node_sums).
   std::vector<std::int64_t> begin(std::size_t n_total, double largest, const Team& team);
 
-  // Histograms tell numbers of rows only if `counted`.
-  PairAnswers answer(const PairRequests& requests, double negligible, bool counted,
-                     const Team& team);
+  PairAnswers answer(const PairRequests& requests, const PairTask& task, const Team& team);
 
-  // Routes all rows through the tree: sums of g and h, (n_leaves, 1 or n_classes, 2). `pairs` of
-  // the leaves (n_leaves, 2), or none if leaves move all classes.
-  std::vector<std::int64_t> leaf_sums(Tree& tree, std::span<const std::int32_t> pairs,
-                                      std::size_t n_total, const Team& team) const;
+  // Routes all rows through the tree: sums of g and h, (n_leaves, width, 2). `pairs` of the leaves
+  // (n_leaves, 2), or none if leaves move all classes.
+  std::vector<std::int64_t> leaf_sums(Tree& tree, LeafKind leaf,
+                                      std::span<const std::int32_t> pairs, const Team& team) const;
 
  private:
   struct Workspace;  // one thread's
@@ -81,12 +91,16 @@ class PairTreeBlock {
   template <class Bin>
   std::vector<Bin> histogram(const std::int64_t* request, double share, Workspace& w) const;
 
-  std::size_t width() const { return node_sums(posterior_.n_classes()); }
+  PairLeaves leaf_rule(LeafKind leaf) const;
+  bool is_drawn(std::size_t row) const { return drawn_.empty() || drawn_[row]; }
+  std::size_t width() const { return node_sums(posterior_.n_classes(), posterior_.lists()); }
   std::int64_t* sums(std::size_t node) { return &sums_[node * width()]; }
 
   const BinnedData& data_;
   const Posterior& posterior_;
   Residuals residuals_;
+  std::size_t n_total_ = 0;          // rows of all blocks
+  std::vector<std::uint8_t> drawn_;  // (n_rows); none: all rows are drawn
   RowRanges rows_;
   std::vector<std::int64_t> sums_;  // of this block's rows in every node, (n_nodes, node_sums)
 };

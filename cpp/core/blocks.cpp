@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <stdexcept>
 
+#include "checks.hpp"
 #include "routing.hpp"
+#include "transposed.hpp"
 
 namespace edgewise {
 
@@ -91,6 +94,51 @@ Partition RowRanges::part(const BinnedData& data, const Expansion& expansion,
 
 namespace {
 
+// A value that falls into a bin.
+double value_in(const Cuts& cuts, std::size_t f, Code code) {
+  const auto& points = cuts.of_feature[f];
+  if (code == cuts.n_value_bins(f)) return std::numeric_limits<double>::quiet_NaN();
+  return code < points.size() ? points[code] : std::numeric_limits<double>::infinity();
+}
+
+Code code_of_zero(const Cuts& cuts, std::size_t f) {
+  const double nothing = 0.0;
+  Code zero = 0;
+  encode_column(cuts, f, &nothing, 1, &zero, 1);
+  return zero;
+}
+
+}  // namespace
+
+ListedBins listed_bins(const BinnedData& data) {
+  ListedBins bins{{0}, {}, {}};
+  std::vector<Code> column(data.n_rows);
+  for (int f = 0; f < data.n_features; ++f) {
+    const Code zero = code_of_zero(data.cuts, static_cast<std::size_t>(f));
+    data.column(f).copy(0, data.n_rows, column.data());
+    for (std::size_t i = 0; i < data.n_rows; ++i) {
+      if (column[i] == zero) continue;
+      bins.rows.push_back(static_cast<Row>(i));
+      bins.codes.push_back(column[i]);
+    }
+    bins.start.push_back(static_cast<std::int64_t>(bins.rows.size()));
+  }
+  return bins;
+}
+
+BinnedData binned_from_lists(const ListedBins& bins, std::size_t n_rows, const Cuts& cuts,
+                             const Team& team) {
+  need_lists(bins.start, bins.rows, bins.codes, n_rows, cuts);
+  Transposed x{
+      n_rows, cuts.of_feature.size(), {bins.start.begin(), bins.start.end()}, bins.rows, {}};
+  for (std::size_t f = 0; f < x.cols; ++f)
+    for (std::size_t e = x.start[f]; e < x.start[f + 1]; ++e)
+      x.value.push_back(value_in(cuts, f, bins.codes[e]));
+  return {x, cuts, {}, team};
+}
+
+namespace {
+
 // The place of a value among sorted ones.
 std::size_t place_of(const std::vector<double>& sorted, double value) {
   const auto at = std::lower_bound(sorted.begin(), sorted.end(), value);
@@ -121,7 +169,7 @@ std::vector<Tree> binned_trees(const Cuts& cuts, const ForestArrays& a) {
     tree.bin.resize(last - first);
     for (std::size_t i = 0; i < last - first; ++i) {
       if (tree.feature[i] < 0) continue;
-      const auto& values = cuts.of_feature[static_cast<std::size_t>(tree.feature[i])];
+      const auto& values = cuts.of_feature.at(static_cast<std::size_t>(tree.feature[i]));
       if (std::isnan(tree.threshold[i])) {
         CategorySet categories;
         for (auto v = a.set_start[set]; v < a.set_start[set + 1]; ++v)

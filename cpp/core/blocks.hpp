@@ -81,6 +81,17 @@ class RowRanges {
   std::vector<Range> ranges_;  // by node
 };
 
+// The bins of sparse data as they travel: of every column the rows that are not in the bin of zero.
+struct ListedBins {
+  std::vector<std::int64_t> start;  // (n_columns + 1)
+  std::vector<Row> rows;            // ascending in every column
+  std::vector<Code> codes;
+};
+ListedBins listed_bins(const BinnedData& data);
+// Data again; an error if the lists are not of so many rows and these cuts.
+BinnedData binned_from_lists(const ListedBins& bins, std::size_t n_rows, const Cuts& cuts,
+                             const Team& team);
+
 // The trees of a stored model on the bins of a block; thresholds must be cuts of the block.
 std::vector<Tree> binned_trees(const Cuts& cuts, const ForestArrays& forest);
 

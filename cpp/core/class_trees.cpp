@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "criteria/least_squares.hpp"
-#include "criteria/newton.hpp"
 #include "derivatives.hpp"
 #include "fixed_point.hpp"
 #include "two_channel.hpp"
@@ -42,72 +40,43 @@ const double* or_ones(const double* weights, std::size_t n, Scratch& s) {
   return s.weights.data();
 }
 
-// Which way the move of a target may go with each column; none where no feature minds.
-std::vector<std::int8_t> directions_of(const Monotone& monotone, Target target,
-                                       const std::vector<int>& feature_of) {
-  std::vector<std::int8_t> of_feature;
-  if (!monotone.any()) return of_feature;
-  for (const int f : feature_of)
-    of_feature.push_back(static_cast<std::int8_t>(monotone.of_move(f, target.k, target.base)));
-  const bool free = std::all_of(of_feature.begin(), of_feature.end(),
-                                [](std::int8_t d) { return d == direction::kFree; });
-  return free ? std::vector<std::int8_t>{} : of_feature;
-}
-
-// A leaf moves its class, and the base class against it, by shrinkage * factor * sum g / (sum h +
-// l2). All rows count, in a finer fixed point than the histogram's.
+// Leaf values from the exact sums of all rows.
 struct NewtonLeaves {
   const Scratch& s;
-  Derivatives unit;  // units per 1.0 of g and h in exact sums
-  Target target;
-  double factor, shrinkage, l2, max_delta;
+  NewtonSteps steps;
   std::vector<Bounds> bounds{};  // of the steps of the leaves, if any
 
   void operator()(Tree& tree, std::size_t n_leaves, const Team& team) const {
-    auto step = steps(tree, n_leaves, team);
-    for (std::size_t j = 0; j < bounds.size(); ++j) step[j] = bounds[j].clamp(step[j]);
-    move_by_steps(tree, target, step, shrinkage);
+    steps.set_leaves(tree, sums(tree, n_leaves, team), bounds);
   }
 
   // Of some of the rows.
   double step(const Row* rows, std::size_t n) const {
-    Sums sum;
-    for (std::size_t i = 0; i < n; ++i) add(rows[i], sum);
-    return step_of(sum);
+    ClassSum sum;
+    for (std::size_t i = 0; i < n; ++i) add_to(sum, s.g[rows[i]], s.h[rows[i]], steps.unit);
+    return steps.step(sum);
   }
 
  private:
-  struct Sums {
-    std::int64_t g = 0, h = 0;
-  };
-
-  void add(std::size_t i, Sums& sum) const {
-    sum.g += to_integer(s.g[i] * unit.g);
-    sum.h += to_integer(s.h[i] * unit.h);
-  }
-
-  double step_of(Sums sum) const { return newton_step(sum.g, sum.h, unit, factor, l2, max_delta); }
-
-  std::vector<double> steps(const Tree& tree, std::size_t n_leaves, const Team& team) const {
-    std::vector<std::vector<Sums>> part(static_cast<std::size_t>(team.size()));
+  std::vector<ClassSum> sums(const Tree& tree, std::size_t n_leaves, const Team& team) const {
+    std::vector<std::vector<ClassSum>> part(static_cast<std::size_t>(team.size()));
     for (auto& sums : part) sums.resize(n_leaves);
     team.range(s.g.size(), kParallelRows, [&](std::size_t begin, std::size_t end, int slot) {
-      Sums* sums = part[static_cast<std::size_t>(slot)].data();
-      for (std::size_t i = begin; i < end; ++i) add(i, sums[tree.leaf_of_row[i]]);
+      ClassSum* sums = part[static_cast<std::size_t>(slot)].data();
+      for (std::size_t i = begin; i < end; ++i)
+        add_to(sums[tree.leaf_of_row[i]], s.g[i], s.h[i], steps.unit);
     });
-    std::vector<double> step_of_leaf(n_leaves);
-    for (std::size_t j = 0; j < n_leaves; ++j) {
-      Sums sum;
-      for (const auto& sums : part) sum.g += sums[j].g, sum.h += sums[j].h;
-      step_of_leaf[j] = step_of(sum);
-    }
-    return step_of_leaf;
+    for (std::size_t t = 1; t < part.size(); ++t)
+      for (std::size_t j = 0; j < n_leaves; ++j)
+        part[0][j].g += part[t][j].g, part[0][j].h += part[t][j].h;
+    return part[0];
   }
 };
 
 // Derivatives of the logistic loss, from the probabilities. Fills s.g and s.h of a target and
 // returns the weights of the rows (null: all are one).
 struct FromPosterior {
+  static constexpr bool kLogistic = true;
   const Posterior& posterior;
 
   const double* operator()(Target target, const GrowLimits& limits, Scratch& s,
@@ -120,6 +89,7 @@ struct FromPosterior {
 
 // Derivatives of any loss, given as columns of two matrices (n_rows, n_classes), weighted.
 struct FromColumns {
+  static constexpr bool kLogistic = false;
   const double *g, *h;
   std::size_t n_rows, n_classes;
 
@@ -156,10 +126,9 @@ std::vector<Tree> grow_all(const BinnedData& data, const Source& source,
     const double sum_mass = total(mass, n, sum_scale(n, largest(mass, n, inner)), inner);
     TwoChannelEvaluator<Bin, NewtonLeaves> evaluator(
         data, limits, s.channels, pool,
-        NewtonLeaves{s, unit, targets[t], factor, shrinkage, limits.core_l2(), limits.max_delta});
-    evaluator.rule(Criterion::l2(limits.core_l2()),
-                   {directions_of(limits.monotone, targets[t], data.feature_of),
-                    Criterion::value_per_step(factor)});
+        NewtonLeaves{s, {unit, targets[t], factor, shrinkage, limits}});
+    set_rules<Criterion>(evaluator.rules(), limits, targets[t], factor, data.feature_of,
+                         Source::kLogistic);
     evaluator.prepare(s.g.data(), mass, sum_g, sum_mass, inner);
     trees[t] = Grower(data, limits, evaluator, inner).grow(s.channels.rows);
   });
@@ -168,22 +137,35 @@ std::vector<Tree> grow_all(const BinnedData& data, const Source& source,
 
 }  // namespace
 
-double newton_step(std::int64_t g, std::int64_t h, Derivatives unit, double factor, double l2,
-                   double max_delta) {
-  if (g == 0) return 0.0;
-  const double mass = static_cast<double>(std::max<std::int64_t>(h, 1)) / unit.h + l2;
-  return std::clamp(factor * ((static_cast<double>(g) / unit.g) / mass), -max_delta, max_delta);
+std::vector<std::int8_t> directions_of(const Monotone& monotone, Target target,
+                                       const std::vector<int>& feature_of) {
+  std::vector<std::int8_t> of_feature;
+  if (!monotone.any()) return of_feature;
+  for (const int f : feature_of)
+    of_feature.push_back(static_cast<std::int8_t>(monotone.of_move(f, target.k, target.base)));
+  const bool free = std::all_of(of_feature.begin(), of_feature.end(),
+                                [](std::int8_t d) { return d == direction::kFree; });
+  return free ? std::vector<std::int8_t>{} : of_feature;
 }
 
-void move_by_steps(Tree& tree, Target target, const std::vector<double>& steps, double shrinkage) {
+double NewtonSteps::step(ClassSum sum) const {
+  if (sum.g == 0) return 0.0;
+  const double mass = static_cast<double>(std::max<std::int64_t>(sum.h, 1)) / unit.h + l2;
+  return std::clamp(factor * ((static_cast<double>(sum.g) / unit.g) / mass), -max_delta, max_delta);
+}
+
+void NewtonSteps::set_leaves(Tree& tree, const std::vector<ClassSum>& sums,
+                             const std::vector<Bounds>& bounds) const {
   const bool pair = target.base >= 0;
   tree.width = pair ? 2 : 1;
-  for (const double step : steps) {
+  for (std::size_t j = 0; j < sums.size(); ++j) {
+    const double own = step(sums[j]);
+    const double bounded = bounds.empty() ? own : bounds[j].clamp(own);
     tree.classes.push_back(target.k);
-    tree.values.push_back(shrinkage * step);
+    tree.values.push_back(shrinkage * bounded);
     if (pair) {
       tree.classes.push_back(target.base);
-      tree.values.push_back(-shrinkage * step);
+      tree.values.push_back(-shrinkage * bounded);
     }
   }
 }
@@ -192,15 +174,12 @@ std::vector<Tree> grow_class_trees(const BinnedData& data, const Posterior& post
                                    const std::vector<Target>& targets, Criterion criterion,
                                    const GrowLimits& limits, double factor, double shrinkage,
                                    const Team& team) {
-  const bool counted = limits.min_samples_leaf > 1;
-  using Source = FromPosterior;
-  const auto grow = [&]() {
-    if (criterion == Criterion::newton)
-      return counted ? grow_all<Newton, CountedBin, Source> : grow_all<Newton, PlainBin, Source>;
-    return counted ? grow_all<LeastSquares, CountedBin, Source>
-                   : grow_all<LeastSquares, PlainBin, Source>;
-  }();
-  return grow(data, {posterior}, targets, limits, factor, shrinkage, team);
+  return with_criterion(criterion, [&](auto c) {
+    using C = decltype(c);
+    const auto grow = limits.min_samples_leaf > 1 ? grow_all<C, CountedBin, FromPosterior>
+                                                  : grow_all<C, PlainBin, FromPosterior>;
+    return grow(data, {posterior}, targets, limits, factor, shrinkage, team);
+  });
 }
 
 std::vector<Tree> grow_derivative_trees(const BinnedData& data, const double* g, const double* h,

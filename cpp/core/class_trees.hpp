@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "binned.hpp"
+#include "channel_search.hpp"
+#include "criteria/of_class.hpp"
 #include "posterior.hpp"
 #include "threads.hpp"
 #include "types.hpp"
 
 namespace edgewise {
-
-enum class Criterion { newton, least_squares };
 
 // What a tree is to move: class k alone (base = -1), or class k up and the base class down.
 struct Target {
@@ -35,15 +35,56 @@ std::vector<Tree> grow_derivative_trees(const BinnedData& data, const double* g,
                                         int n_classes, const GrowLimits& limits, double shrinkage,
                                         const Team& team);
 
+// --- what growing here and growing on blocks have in common -------------------------------------
+
+// Which way the move of a target may go with each column; none where no feature minds.
+std::vector<std::int8_t> directions_of(const Monotone& monotone, Target target,
+                                       const std::vector<int>& feature_of);
+
+// What the search for splits of a target keeps to. Of the log loss the noise is known.
+template <class Criterion, class Bin>
+void set_rules(ChannelSearch<Bin>& search, const GrowLimits& limits, Target target, double factor,
+               const std::vector<int>& feature_of, bool log_loss = true) {
+  search.noise = log_loss ? Criterion::noise(limits.row_weight) : 0.0;
+  search.l2 = Criterion::l2(limits.core_l2());
+  search.directions = {directions_of(limits.monotone, target, feature_of),
+                       Criterion::value_per_step(factor)};
+}
+
 struct Derivatives {
   double g = 0.0, h = 0.0;
 };
 
-// The clipped step of a leaf from exact sums of g and h, which have `unit` units per 1.0.
-double newton_step(std::int64_t g, std::int64_t h, Derivatives unit, double factor, double l2 = 0.0,
-                   double max_delta = kLeafClip);
+struct ClassSum {
+  std::int64_t g = 0, h = 0;
+};
 
-// Says what the leaves of a tree for a target move.
-void move_by_steps(Tree& tree, Target target, const std::vector<double>& steps, double shrinkage);
+// Adds a row, in exact units.
+inline void add_to(ClassSum& sum, double g, double h, Derivatives unit) {
+  sum.g += to_integer(g * unit.g);
+  sum.h += to_integer(h * unit.h);
+}
+
+// A leaf moves its class, and the base class against it, by shrinkage * factor * sum g / (sum h +
+// l2). All rows count, in a finer fixed point than the histogram's.
+struct NewtonSteps {
+  Derivatives unit;  // units per 1.0 of g and h in exact sums
+  Target target;
+  double factor, shrinkage, l2, max_delta;
+
+  NewtonSteps(Derivatives u, Target t, double f, double s, const GrowLimits& limits)
+      : unit(u),
+        target(t),
+        factor(f),
+        shrinkage(s),
+        l2(limits.core_l2()),
+        max_delta(limits.max_delta) {}
+
+  // The clipped step of a leaf, before shrinkage.
+  double step(ClassSum sum) const;
+  // Says what the leaves move; bounds of their steps, or none.
+  void set_leaves(Tree& tree, const std::vector<ClassSum>& sums,
+                  const std::vector<Bounds>& bounds) const;
+};
 
 }  // namespace edgewise

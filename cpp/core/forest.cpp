@@ -8,31 +8,11 @@
 #include <map>
 #include <stdexcept>
 
-#include "clones.hpp"
-#include "math.hpp"
-
 namespace edgewise {
 namespace {
 
-constexpr std::uint32_t kAbreast = 8;  // rows that walk a tree side by side
-
-// Rows walked together through tree after tree: their values stay in a near cache while the trees,
-// which may be many megabytes, pass by once. Rows of a sparse matrix may be very wide.
-std::size_t rows_at_once(const Matrix& x) {
-  constexpr std::size_t kBytes = 1 << 16, kSparseBytes = 1 << 24;
-  const std::size_t width = sizeof(double) * std::max<std::size_t>(x.cols, 1);
-  if (x.is_sparse()) return std::clamp<std::size_t>(kSparseBytes / width, 8, 1024) / 8 * 8;
-  return std::clamp<std::size_t>(kBytes / width, 64, 1024);
-}
-
-EDGEWISE_CLONES void softmax_row(double* s, std::size_t n) {
-  double largest = s[0];
-  for (std::size_t k = 1; k < n; ++k) largest = s[k] > largest ? s[k] : largest;
-  for (std::size_t k = 0; k < n; ++k) s[k] = exp_portable(s[k] - largest);
-  double sum = 0.0;
-  for (std::size_t k = 0; k < n; ++k) sum += s[k];
-  for (std::size_t k = 0; k < n; ++k) s[k] /= sum;
-}
+constexpr std::uint32_t kAbreast = 8;     // rows that walk a tree side by side
+constexpr std::size_t kNarrow = 1 << 12;  // features up to which each has a place in a row
 
 // Makes `all` the union of two ascending sets.
 void add_all(std::span<const double> some, std::vector<double>& all) {
@@ -48,8 +28,9 @@ void add_all(std::span<const double> some, std::vector<double>& all) {
 // finds a value at a fixed distance from its feature's place, whatever its row. Numbers of
 // categories stand before the features.
 struct Forest::Rows {
-  explicit Rows(const std::vector<Coded>& columns) : coded(columns) {}
+  explicit Rows(const Forest& forest) : forest(forest), coded(forest.coded_) {}
 
+  const Forest& forest;
   const std::vector<Coded>& coded;
   std::vector<double> values{}, by_row{};
   std::size_t n = 0, width = 0;
@@ -57,7 +38,7 @@ struct Forest::Rows {
 
   void load(const Matrix& x, std::size_t begin, std::size_t end) {
     n = end - begin;
-    width = x.cols + coded.size();
+    width = forest.n_places_ + coded.size();
     x.is_sparse() ? load_sparse(x, begin, end) : load_dense(x, begin, end);
   }
 
@@ -69,26 +50,35 @@ struct Forest::Rows {
   }
 
   void load_dense(const Matrix& x, std::size_t begin, std::size_t end) {
-    const std::size_t d = x.cols;
+    const std::size_t d = x.cols, n_places = forest.n_places_;
+    const std::vector<std::int32_t>& used = forest.used_;
     by_row.resize(n * d);
     x.rows_of(begin, end, by_row.data());
     missing = std::any_of(by_row.begin(), by_row.end(), [](double v) { return std::isnan(v); });
     values.assign(n_values(), 0.0);
     for (std::size_t i = 0; i < n; ++i) {
       double* row = place(i);
-      for (std::size_t f = 0; f < d; ++f) row[f * kAbreast] = by_row[i * d + f];
+      const double* from = &by_row[i * d];
+      if (used.empty())
+        for (std::size_t p = 0; p < n_places; ++p) row[p * kAbreast] = from[p];
+      else
+        for (std::size_t p = 0; p < n_places; ++p)
+          row[p * kAbreast] = from[static_cast<std::size_t>(used[p])];
     }
     number_categories();
   }
 
-  // Only what is not zero is written, and taken back before the next rows.
+  // Only what is not zero, and looked at by some node, is written, and taken back before the next
+  // rows.
   void load_sparse(const Matrix& x, std::size_t begin, std::size_t end) {
     if (values.size() < n_values()) values.resize(n_values());
     for (double* value : written) *value = 0.0;
     written.clear();
     missing = false;
     x.entries(begin, end, [&](std::size_t i, std::size_t f, double value) {
-      written.push_back(place(i - begin) + f * kAbreast);
+      const std::size_t at = forest.place_of(f);
+      if (at >= forest.n_places_) return;
+      written.push_back(place(i - begin) + at * kAbreast);
       *written.back() = value;
       missing |= std::isnan(value);
     });
@@ -142,6 +132,7 @@ Forest::Forest(const ForestArrays& a)
     : missing_left_(a.missing_left.begin(), a.missing_left.end()),
       classes_(a.classes.begin(), a.classes.end()),
       values_(a.values.begin(), a.values.end()) {
+  find_places(a);
   nodes_.resize(a.feature.size());
   leaf_.resize(a.feature.size());
   for (std::size_t t = 0; t + 1 < a.node_start.size(); ++t) {
@@ -152,7 +143,9 @@ Forest::Forest(const ForestArrays& a)
       if (is_leaf) missing_left_[i] = 1;
       nodes_[i] = {
           is_leaf ? std::numeric_limits<double>::infinity() : a.threshold[i],
-          is_leaf ? 0u : static_cast<std::uint32_t>(a.feature[i]) * kAbreast,
+          is_leaf ? 0u
+                  : static_cast<std::uint32_t>(place_of(static_cast<std::size_t>(a.feature[i]))) *
+                        kAbreast,
           static_cast<std::uint32_t>(is_leaf ? i : root + static_cast<std::size_t>(a.left[i]))};
     }
     const auto classes =
@@ -164,6 +157,36 @@ Forest::Forest(const ForestArrays& a)
                       a.value_start[t]});
   }
   take_sets(a);
+}
+
+// Rows walked together through tree after tree: their values stay in a near cache while the trees,
+// which may be many megabytes, pass by once. Rows of a sparse matrix may be very wide.
+std::size_t Forest::rows_at_once(const Matrix& x) const {
+  constexpr std::size_t kBytes = 1 << 16, kSparseBytes = 1 << 24;
+  if (x.cols < n_columns_) throw std::invalid_argument("the matrix lacks columns of the forest");
+  const std::size_t width = sizeof(double) * n_places_;
+  if (x.is_sparse()) return std::clamp<std::size_t>(kSparseBytes / width, 8, 1024) / 8 * 8;
+  return std::clamp<std::size_t>(kBytes / width, 64, 1024);
+}
+
+// Features have places in a row as they are numbered, up to the last that a node looks at; where
+// they are many, only those that occur have one, so that a row takes no more than the model.
+void Forest::find_places(const ForestArrays& a) {
+  const auto last = std::ranges::max_element(a.feature);
+  n_columns_ = last == a.feature.end() ? 0 : static_cast<std::size_t>(*last + 1);
+  n_places_ = std::max<std::size_t>(n_columns_, 1);
+  if (n_places_ <= kNarrow) return;
+  std::ranges::copy_if(a.feature, std::back_inserter(used_), [](auto f) { return f >= 0; });
+  std::ranges::sort(used_);
+  used_.erase(std::unique(used_.begin(), used_.end()), used_.end());
+  n_places_ = used_.size();
+}
+
+std::size_t Forest::place_of(std::size_t feature) const {
+  if (used_.empty()) return feature;
+  const auto at = std::ranges::lower_bound(used_, static_cast<std::int32_t>(feature));
+  const bool found = at != used_.end() && static_cast<std::size_t>(*at) == feature;
+  return found ? static_cast<std::size_t>(at - used_.begin()) : n_places_;
 }
 
 void Forest::take_sets(const ForestArrays& a) {
@@ -182,7 +205,7 @@ void Forest::take_sets(const ForestArrays& a) {
   std::map<std::int32_t, std::size_t> column;
   for (const auto& [feature, values] : categories) {
     column[feature] = coded_.size();
-    coded_.push_back({static_cast<std::size_t>(feature), values});
+    coded_.push_back({place_of(static_cast<std::size_t>(feature)), values});
   }
   for (std::size_t i = 0; i < nodes_.size(); ++i)
     if (a.feature[i] >= 0) nodes_[i].place += static_cast<std::uint32_t>(coded_.size()) * kAbreast;
@@ -336,7 +359,10 @@ CodedForest Forest::make_coded() const {
     const std::size_t end = t + 1 < trees_.size() ? trees_[t + 1].root : nodes_.size();
     for (std::size_t i = trees_[t].root; i < end; ++i) {
       const bool is_leaf = leaf_[i] >= 0;
-      feature.push_back(is_leaf ? -1 : static_cast<std::int32_t>(nodes_[i].place / kAbreast));
+      const auto place = static_cast<std::int32_t>(nodes_[i].place / kAbreast);
+      feature.push_back(is_leaf         ? -1
+                        : used_.empty() ? place
+                                        : used_[static_cast<std::size_t>(place)]);
       left.push_back(is_leaf ? leaf_[i]
                              : static_cast<std::int32_t>(nodes_[i].left - trees_[t].root));
       threshold.push_back(nodes_[i].threshold);
@@ -362,7 +388,7 @@ void Forest::add_scores(const Matrix& x, std::size_t first, std::size_t last, in
             const auto leaf = [&](std::size_t i) { return std::size_t{leaves[i]}; };
             add_leaves(trees_[t], leaf, n, k, scores + row * k);
           });
-    Rows rows{coded_};
+    Rows rows{*this};
     for (std::size_t b = begin; b < end; b += size) {
       rows.load(x, b, std::min(end, b + size));
       walk(rows, first, last,
@@ -380,7 +406,7 @@ void Forest::apply(const Matrix& x, std::size_t first, std::size_t last, std::in
                    const Team& team) const {
   const std::size_t size = rows_at_once(x);
   team.range(x.rows, 64, [&](std::size_t begin, std::size_t end, int) {
-    Rows rows{coded_};
+    Rows rows{*this};
     for (std::size_t b = begin; b < end; b += size) {
       rows.load(x, b, std::min(end, b + size));
       walk(rows, first, last,
@@ -397,7 +423,7 @@ void Forest::branch(const Matrix& x, std::span<const std::uint8_t> frozen,
                     const Team& team) const {
   const std::size_t size = rows_at_once(x);
   team.range(x.rows, 64, [&](std::size_t begin, std::size_t end, int) {
-    Rows rows{coded_};
+    Rows rows{*this};
     std::vector<double> mass((n_layers + 2) * kAbreast);  // (nodes, rows of a group)
     for (std::size_t b = begin; b < end; b += size) {
       team.poll();
@@ -459,13 +485,6 @@ void Forest::replay(const Matrix& x, std::size_t first, std::size_t last, Poster
                        std::span(values_).subspan(begin, end - begin));
   }
   posterior.add(moves, team);
-}
-
-void softmax(double* scores, std::size_t n_rows, int n_classes, const Team& team) {
-  const auto n = static_cast<std::size_t>(n_classes);
-  team.range(n_rows, 1024, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t i = begin; i < end; ++i) softmax_row(scores + i * n, n);
-  });
 }
 
 }  // namespace edgewise

@@ -84,7 +84,7 @@ class Forest {
   // a category's bit of a node's set is the one with that number; values that are in no set have
   // the number after the last, which no set contains.
   struct Coded {
-    std::size_t feature;
+    std::size_t feature;             // its place in a row
     std::vector<double> categories;  // ascending
 
     std::size_t number(double value) const;
@@ -92,6 +92,10 @@ class Forest {
   };
   struct Rows;
 
+  void find_places(const ForestArrays& a);
+  // Of a feature in a row; n_places_ or more if no node looks at it.
+  std::size_t place_of(std::size_t feature) const;
+  std::size_t rows_at_once(const Matrix& x) const;
   void take_sets(const ForestArrays& a);
   bool in_set(std::uint32_t node, double number) const {
     const auto bit = static_cast<std::size_t>(number);
@@ -127,6 +131,9 @@ class Forest {
 
   mutable std::once_flag once_;
   mutable std::unique_ptr<CodedForest> coded_forest_;
+  std::size_t n_columns_ = 0;       // that a matrix must have
+  std::size_t n_places_ = 1;        // of features in a row
+  std::vector<std::int32_t> used_;  // the features that have one, if they are not the first
   std::vector<Node> nodes_;
   std::vector<std::int32_t> leaf_;          // (n_nodes): leaf number
   std::vector<std::uint8_t> missing_left_;  // (n_nodes)
@@ -139,8 +146,5 @@ class Forest {
   std::vector<std::size_t> set_;      // (n_nodes): first word of the node's set, or kNoSet
   std::vector<std::uint64_t> words_;  // bits of the sets
 };
-
-// Row-wise soft-max, in place: scores (n_rows, n_classes) become probabilities.
-void softmax(double* scores, std::size_t n_rows, int n_classes, const Team& team);
 
 }  // namespace edgewise

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "array.hpp"
+
 namespace edgewise {
 
 struct JointColumns {
@@ -15,7 +17,7 @@ struct JointColumns {
   std::vector<std::size_t> first;    // (size + 1): columns [first[j], first[j + 1]) share j
   std::vector<std::size_t> start;    // (size + 1): bins [start[j], start[j + 1]) are those of j
   std::vector<std::uint32_t> radix;  // (columns): bins of a column; the last one's vary fastest
-  std::vector<std::uint16_t> codes;  // (n_rows, size)
+  Array<std::uint16_t> codes;        // (n_rows, size)
 
   std::size_t size() const { return first.empty() ? 0 : first.size() - 1; }
 

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
+#include "checks.hpp"
 #include "clones.hpp"
 #include "fixed_point.hpp"
 #include "math.hpp"
@@ -41,11 +43,33 @@ std::int64_t combined(const std::vector<std::int64_t>& parts) {
   return sum;
 }
 
+std::size_t n_columns(std::size_t n_signs, std::size_t n_rows) {
+  need_rows_and_columns(n_rows, n_signs);
+  return n_signs / n_rows;
+}
+
+// Signs are +1 and -1, and no label has the weight zero, whose logarithm is no number.
+void check(std::span<const std::int8_t> signs, std::span<const double> positive,
+           std::span<const double> negative, std::size_t n_classes) {
+  const std::size_t n = positive.size();
+  if (negative.size() != n || signs.size() != n * n_classes)
+    throw std::invalid_argument("there must be two weights per row, and a sign for every label");
+  need_finite(positive, "initial weights");
+  need_finite(negative, "initial weights");
+  bool fine = true;
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool plus = positive[i] > 0.0, minus = negative[i] > 0.0;
+    for (std::size_t at = i * n_classes; at < (i + 1) * n_classes; ++at)
+      fine &= signs[at] == 1 ? plus : signs[at] == -1 && minus;
+  }
+  if (!fine) throw std::invalid_argument("signs must be +1 or -1, and their weights positive");
+}
+
 }  // namespace
 
 LabelWeights::LabelWeights(std::vector<std::int8_t> signs, std::span<const double> positive,
                            std::span<const double> negative, const Team& team)
-    : LabelWeights(signs, positive, negative, signs.size() / positive.size()) {
+    : LabelWeights(signs, positive, negative, n_columns(signs.size(), positive.size())) {
   refresh(team);
 }
 
@@ -58,7 +82,9 @@ LabelWeights::LabelWeights(std::vector<std::int8_t> signs, std::span<const doubl
       margins_(signs_.size()),
       signed_(signs_.size()),
       log_positive_(logs(positive)),
-      log_negative_(logs(negative)) {}
+      log_negative_(logs(negative)) {
+  check(signs_, positive, negative, n_classes);
+}
 
 void LabelWeights::add(const std::vector<Moves>& trees, const Team& team) {
   add_to_margins(trees, team);

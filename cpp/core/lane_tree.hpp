@@ -14,6 +14,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,78 @@ std::vector<FeatureGroup> feature_groups(const BinnedData& data, std::size_t lan
 // work than sums of the rows made anew for every feature, in a space that stays in the cache.
 std::size_t rows_worth_a_histogram(const BinnedData& data, std::size_t lanes);
 
+// The row side: sums of the lanes of some rows. Those of a part of the data will do.
+template <class Criterion>
+class LaneRows {
+ public:
+  LaneRows(const BinnedData& data, const Criterion& criterion, const Team& team)
+      : data_(data),
+        criterion_(criterion),
+        lanes_(criterion.lanes()),
+        groups_(feature_groups(data, lanes_, static_cast<std::size_t>(team.size()))) {}
+
+  std::vector<Lane> total(std::span<const Row> rows) const {
+    std::vector<Lane> sums(lanes_);
+    for (const Row row : rows) criterion_.add(row, sums.data());
+    return sums;
+  }
+
+  // Adds to the places of some features, which are zero.
+  void fill(std::span<const Row> rows, const std::vector<int>& features, const Lane* total,
+            Lane* histogram, const Team& team) const {
+    if (data_.sparse) {
+      team.each(data_.blocks.size(), [&](std::size_t b, int) {
+        add_block(rows, features, total, data_.blocks[b], histogram);
+      });
+    } else {
+      team.each(groups_.size(), [&](std::size_t g, int) {
+        criterion_.add_dense(data_, groups_[g], rows.data(), rows.size(), histogram);
+      });
+    }
+  }
+
+  // Calls look(places) with what the rows have in the bins of feature f; `places` is zero before
+  // and after.
+  template <class Look>
+  void show(std::span<const Row> rows, int f, std::vector<Lane>& places, Look look) const {
+    places.resize((kMaxValueBins + 1) * lanes_);
+    const Column& column = data_.column(f);
+    column.each(rows.data(), rows.size(), [&](std::size_t i, Code code) {
+      criterion_.add(rows[i], places.data() + code * lanes_);
+    });
+    look(places.data());
+    column.each(rows.data(), rows.size(), [&](std::size_t, Code code) {
+      std::fill_n(places.data() + code * lanes_, lanes_, 0);
+    });
+  }
+
+ private:
+  // Sparse layout: what rows list, then the usual bins from the total.
+  void add_block(std::span<const Row> rows, const std::vector<int>& features, const Lane* total,
+                 const Block& block, Lane* histogram) const {
+    Lane* base = histogram + block.base * lanes_;
+    for (const Row row : rows)
+      for (const std::uint16_t place : block.of(row)) criterion_.add(row, base + place * lanes_);
+    const auto last = std::lower_bound(features.begin(), features.end(), block.last);
+    for (auto at = std::lower_bound(features.begin(), last, block.first); at != last; ++at) {
+      const auto u = static_cast<std::size_t>(*at);
+      Lane* places = histogram + data_.offset[u] * lanes_;
+      const std::size_t n_places = data_.offset[u + 1] - data_.offset[u];
+      Lane* usual = places + data_.usual[u] * lanes_;
+      for (std::size_t l = 0; l < lanes_; ++l) {
+        Lane rest = total[l];
+        for (std::size_t p = 0; p < n_places; ++p) rest -= places[p * lanes_ + l];
+        usual[l] += rest;
+      }
+    }
+  }
+
+  const BinnedData& data_;
+  const Criterion& criterion_;
+  std::size_t lanes_;
+  std::vector<FeatureGroup> groups_;
+};
+
 template <class Criterion>
 class LaneEvaluator {
  public:
@@ -51,10 +124,10 @@ class LaneEvaluator {
       : data_(data),
         limits_(limits),
         criterion_(criterion),
+        row_side_(data, criterion, team),
         search_(data, limits, criterion),
         lanes_(criterion.lanes()),
         scratch_(static_cast<std::size_t>(team.size())),
-        groups_(feature_groups(data, lanes_, static_cast<std::size_t>(team.size()))),
         least_kept_(rows_worth_a_histogram(data, lanes_)),
         bytes_(data.n_places() * lanes_ * sizeof(Lane)) {}
 
@@ -88,12 +161,12 @@ class LaneEvaluator {
 
   void search(Node& node, const Row* rows, const Team& team, int slot) {
     auto& active = node.state.active;
-    limits_.interactions.restrict_to(node.path, data_.feature_of, active);
     const LaneNode of{node.state.total.data(), node.key};
     if (node.state.histogram.empty()) {  // few rows
       // A thread alone has its number in `slot`, those of a team in `thread`; the other one is 0.
       node.split = search_(of, active, team, [&](int f, int thread, auto look) {
-        show_rows(node, rows, f, scratch_[static_cast<std::size_t>(slot + thread)], look);
+        row_side_.show(of_node(node, rows), f, scratch_[static_cast<std::size_t>(slot + thread)],
+                       look);
       });
       return;
     }
@@ -124,64 +197,19 @@ class LaneEvaluator {
     return node.state.histogram.data() + data_.offset[static_cast<std::size_t>(f)] * lanes_;
   }
 
-  // Calls look(places) with what the rows of a node have in the bins of feature f.
-  template <class Look>
-  void show_rows(const Node& node, const Row* rows, int f, std::vector<Lane>& places,
-                 Look look) const {
-    places.resize((kMaxValueBins + 1) * lanes_);  // zero but for what is done here
-    const Column& column = data_.column(f);
-    const Row* of = rows + node.begin;
-    column.each(of, node.n_rows(), [&](std::size_t i, Code code) {
-      criterion_.add(of[i], places.data() + code * lanes_);
-    });
-    look(places.data());
-    column.each(of, node.n_rows(), [&](std::size_t, Code code) {
-      std::fill_n(places.data() + code * lanes_, lanes_, 0);
-    });
+  static std::span<const Row> of_node(const Node& node, const Row* rows) {
+    return {rows + node.begin, node.n_rows()};
   }
 
   void sum(Node& node, const Row* rows) const {
-    node.state.total.assign(lanes_, 0);
-    for (std::size_t i = node.begin; i < node.end; ++i)
-      criterion_.add(rows[i], node.state.total.data());
+    node.state.total = row_side_.total(of_node(node, rows));
   }
 
   void build(Node& node, const Row* rows, const Team& team) {
     auto& s = node.state;
     s.histogram = zeroed(s.active);
     sum(node, rows);
-    if (data_.sparse) {
-      team.each(data_.blocks.size(), [&](std::size_t b, int) { add_block(node, rows, b); });
-    } else {
-      team.each(groups_.size(), [&](std::size_t g, int) {
-        criterion_.add_dense(data_, groups_[g], rows + node.begin, node.n_rows(),
-                             s.histogram.data());
-      });
-    }
-  }
-
-  // Sparse layout: what rows list, then the usual bins from the total.
-  void add_block(Node& node, const Row* rows, std::size_t b) {
-    const Block& block = data_.blocks[b];
-    Lane* histogram = node.state.histogram.data();
-    Lane* base = histogram + block.base * lanes_;
-    for (std::size_t i = node.begin; i < node.end; ++i)
-      for (const std::uint16_t place : block.of(rows[i]))
-        criterion_.add(rows[i], base + place * lanes_);
-    const auto& active = node.state.active;
-    const auto last = std::lower_bound(active.begin(), active.end(), block.last);
-    for (auto at = std::lower_bound(active.begin(), last, block.first); at != last; ++at) {
-      const int f = *at;
-      Lane* places = places_of(node, f);
-      const auto u = static_cast<std::size_t>(f);
-      const std::size_t n_places = data_.offset[u + 1] - data_.offset[u];
-      Lane* usual = places + data_.usual[u] * lanes_;
-      for (std::size_t l = 0; l < lanes_; ++l) {
-        Lane rest = node.state.total[l];
-        for (std::size_t p = 0; p < n_places; ++p) rest -= places[p * lanes_ + l];
-        usual[l] += rest;
-      }
-    }
+    row_side_.fill(of_node(node, rows), s.active, s.total.data(), s.histogram.data(), team);
   }
 
   void subtract(Node& parent, const Node& small, Node& large) {
@@ -230,11 +258,11 @@ class LaneEvaluator {
   const BinnedData& data_;
   const GrowLimits& limits_;
   const Criterion& criterion_;
+  LaneRows<Criterion> row_side_;
   LaneSearch<Criterion> search_;
   std::size_t lanes_;
   std::vector<std::vector<Lane>> scratch_;  // for each thread, the places of a feature
-  std::vector<FeatureGroup> groups_;
-  std::size_t least_kept_;  // rows of a node whose histogram is kept
+  std::size_t least_kept_;                  // rows of a node whose histogram is kept
   std::size_t bytes_;
   std::mutex mutex_;
   std::atomic<std::size_t> held_{0};

@@ -1,6 +1,6 @@
-// Grows trees level by level from the histograms that blocks send: the part that class trees and
-// Hamming trees share. One trip serves all trees and all leaves that may still be split; of two
-// children only the smaller one's histogram is asked for, the other's is the difference.
+// Grows trees from the histograms that blocks of rows send: what class trees and Hamming trees
+// share. One trip serves all trees and all leaves that may get their turn; of two children only the
+// smaller one's histogram is asked for, the other's is the difference.
 #pragma once
 
 #include <memory>
@@ -14,13 +14,16 @@
 
 namespace edgewise {
 
-// A Kind provides
-//   State                          a node's histogram and active features
-//   Sums                           histograms of several nodes, as they come
-//   read(sums, i), subtract(a, b)  the i-th of them; a -= b
-//   n_rows(state)                  rows of a node that count
-//   count(state, place)            rows in a place
-//   search(tree, node, team)       the best split of a node, into node.split
+// A Kind is the search side of a tree. It provides
+//   State                               a node's histogram and active features
+//   Sums                                what blocks answer to several expansions
+//   read(sums, i), subtract(a, b)       the i-th histogram of them; a -= b
+//   n_rows(state)                       rows of a node that count
+//   count(state, place)                 rows in a place
+//   features(tree)                      that a root may be split by
+//   search(tree, node, team)            the best split of a node, into node.split
+//   has_bounds(tree)                    whether what leaves may move depends on the sums of sides
+//   part_bounds(tree, node, sums, i)    then: bounds of the children, from the i-th expansion's
 template <class Kind>
 class LevelDriver {
  public:
@@ -38,96 +41,76 @@ class LevelDriver {
   LevelDriver& operator=(const LevelDriver&) = delete;
 
   // The histograms of the roots.
-  void take_roots(const Sums& sums, const Team& team) {
-    team.each(growths_.size(), [&](std::size_t t, int slot) {
-      State state = kind_.read(sums, t);
-      Node& root = growths_[t]->plant(kind_.n_rows(state));
-      state.active = limits_.allowed(data_.feature_of);
-      root.state = std::move(state);
-      search(t, root, team.alone(slot));
-    });
-  }
+  void take_roots(const Sums& sums, const Team& team);
 
   // Nodes to expand; none when all trees are done.
-  std::vector<Expansion> next() {
-    std::vector<Expansion> expansions;
-    asked_.clear();
-    for (std::size_t t = 0; t < growths_.size(); ++t) {
-      bool asks = false;
-      while (!growths_[t]->settle() && !asks)
-        for (Node* node : growths_[t]->next())
-          if (expand(t, *node, expansions)) asks = true;
-    }
-    return expansions;
-  }
+  std::vector<Expansion> next();
 
-  // The histograms of the children asked for, in the order of the request.
-  void take(const Sums& sums, const Team& team) {
-    team.each(asked_.size(), [&](std::size_t i, int slot) {
-      const auto [tree, node, build_left] = asked_[i];
-      Node* small = build_left ? node->left.get() : node->right.get();
-      Node* large = build_left ? node->right.get() : node->left.get();
-      small->state = kind_.read(sums, i);
-      small->state.active = node->state.active;
-      large->state = std::move(node->state);
-      kind_.subtract(large->state, small->state);
-      search(tree, *small, team.alone(slot));
-      search(tree, *large, team.alone(slot));
-      node->waiting = 0;
-    });
-  }
+  // The answers to these expansions, in their order.
+  void take(const Sums& sums, const Team& team);
 
   // The trees, without values of leaves.
-  std::vector<Tree> finish() {
-    std::vector<Tree> trees;
-    for (auto& growth : growths_) trees.push_back(growth->finish());
-    return trees;
-  }
+  std::vector<Tree> finish();
+
+  // Whether the answers to expansions must tell of their sides.
+  bool has_bounds() const;
+
+  // Of a finished tree, in its order.
+  std::vector<std::unique_ptr<Node>>& leaves(std::size_t tree) { return growths_[tree]->leaves(); }
+  const Kind& kind() const { return kind_; }
 
  private:
   struct Asked {
     std::size_t tree;
     Node* node;
-    bool build_left;
+    Build build;
+    std::size_t place;  // among the histograms asked for
   };
 
   void search(std::size_t tree, Node& node, const Team& team) {
-    if (growths_[tree]->may_split(node)) kind_.search(tree, node, team);
-    if (!node.split.found()) node.state = {};
+    if (growths_[tree]->may_split(node))
+      growths_[tree]->search(node, [&](Node& n) { kind_.search(tree, n, team); });
+    if (!node.split.found()) node.state.histogram = {};
+  }
+
+  void inherit(const Asked& asked, const Sums& sums) const {
+    Node& node = *asked.node;
+    Node& small = asked.build == Build::left ? *node.left : *node.right;
+    Node& large = asked.build == Build::left ? *node.right : *node.left;
+    small.state = kind_.read(sums, asked.place);
+    small.state.active = node.state.active;
+    large.state = std::move(node.state);
+    kind_.subtract(large.state, small.state);
   }
 
   // Parts a node; what the two sides hold is known from its histogram. Returns whether the blocks
-  // have to be asked for the children's histograms.
+  // have to be asked for more.
   bool expand(std::size_t tree, Node& node, std::vector<Expansion>& expansions) {
     Growth& growth = *growths_[tree];
-    auto [n_left, n_missing] = rows_on_the_left(node);
-    std::size_t n_right = node.n_rows - n_left;
-    Split& split = node.split;
-    if (split.categorical) {
-      if (turns(data_, split, n_left, n_right)) {
-        std::swap(split.left, split.right);
-        std::swap(n_left, n_right);
-      }
-    } else if (n_missing == 0) {
-      split.missing_left = 2 * n_left >= node.n_rows;
+    Sides sides = sides_of(node);
+    const bool turned = node.split.categorical && turns(data_, node.split, sides.left, sides.right);
+    if (turned) {
+      std::swap(node.split.left, node.split.right);
+      std::swap(sides.left, sides.right);
     }
-    growth.part(node, n_left, n_right);
-    if (!node.search || !(growth.may_split(*node.left) || growth.may_split(*node.right))) {
-      node.state = {};
-      return false;
+    growth.part(node, sides, turned);
+    Build build = Build::none;
+    if (growth.may_split_children(node)) {
+      build = sides.left <= sides.right ? Build::left : Build::right;
+    } else {
+      node.state.histogram = {};
+      if (!kind_.has_bounds(tree)) return false;
     }
     node.waiting = 1;
     node.left->id = n_ids_[tree], node.right->id = n_ids_[tree] + 1;
     n_ids_[tree] += 2;
-    const bool build_left = n_left <= n_right;
-    expansions.push_back(
-        {static_cast<int>(tree), node.id, split, build_left ? Build::left : Build::right});
-    asked_.push_back({tree, &node, build_left});
+    expansions.push_back({static_cast<int>(tree), node.id, node.split, build});
+    asked_.push_back({tree, &node, build, n_built_});
+    n_built_ += build != Build::none;
     return true;
   }
 
-  // Rows that go left, and rows whose value is missing.
-  std::pair<std::size_t, std::size_t> rows_on_the_left(const Node& node) const {
+  Sides sides_of(const Node& node) const {
     const Split& split = node.split;
     const std::size_t first = data_.offset[static_cast<std::size_t>(split.feature)];
     const int missing = data_.n_value_bins(split.feature);
@@ -140,7 +123,7 @@ class LevelDriver {
       n_left += left ? n : 0;
       n_missing += b == missing ? n : 0;
     }
-    return {n_left, n_missing};
+    return {n_left, node.n_rows() - n_left, n_missing > 0};
   }
 
   const BinnedData& data_;
@@ -149,6 +132,60 @@ class LevelDriver {
   std::vector<std::unique_ptr<Growth>> growths_;
   std::vector<int> n_ids_;  // nodes of each tree known to the blocks
   std::vector<Asked> asked_;
+  std::size_t n_built_ = 0;  // histograms asked for
 };
+
+template <class Kind>
+void LevelDriver<Kind>::take_roots(const Sums& sums, const Team& team) {
+  team.each(growths_.size(), [&](std::size_t t, int slot) {
+    State state = kind_.read(sums, t);
+    Node& root = growths_[t]->plant(kind_.n_rows(state));
+    state.active = kind_.features(t);
+    root.state = std::move(state);
+    search(t, root, team.alone(slot));
+    growths_[t]->open_root();
+  });
+}
+
+template <class Kind>
+std::vector<Expansion> LevelDriver<Kind>::next() {
+  std::vector<Expansion> expansions;
+  asked_.clear(), n_built_ = 0;
+  for (std::size_t t = 0; t < growths_.size(); ++t) {
+    bool asks = false;
+    while (!growths_[t]->settle() && !asks)
+      for (Node* node : growths_[t]->next())
+        if (expand(t, *node, expansions)) asks = true;
+  }
+  return expansions;
+}
+
+template <class Kind>
+void LevelDriver<Kind>::take(const Sums& sums, const Team& team) {
+  team.each(asked_.size(), [&](std::size_t i, int slot) {
+    const Asked& asked = asked_[i];
+    Node& node = *asked.node;
+    if (asked.build != Build::none) inherit(asked, sums);
+    if (kind_.has_bounds(asked.tree)) kind_.part_bounds(asked.tree, node, sums, i);
+    if (asked.build != Build::none)
+      for (Node* child : {node.left.get(), node.right.get()})
+        search(asked.tree, *child, team.alone(slot));
+    node.waiting = 0;
+  });
+}
+
+template <class Kind>
+std::vector<Tree> LevelDriver<Kind>::finish() {
+  std::vector<Tree> trees;
+  for (auto& growth : growths_) trees.push_back(growth->finish());
+  return trees;
+}
+
+template <class Kind>
+bool LevelDriver<Kind>::has_bounds() const {
+  for (std::size_t t = 0; t < growths_.size(); ++t)
+    if (kind_.has_bounds(t)) return true;
+  return false;
+}
 
 }  // namespace edgewise

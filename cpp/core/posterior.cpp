@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
+#include "checks.hpp"
 #include "clones.hpp"
 #include "fixed_point.hpp"
 #include "math.hpp"
@@ -159,25 +161,34 @@ EDGEWISE_CLONES void residuals_of(const double* p, const double* others, const L
 }  // namespace
 
 Posterior::Posterior(std::vector<Label> labels, std::vector<double> weights,
-                     std::span<const double> start, bool by_class)
+                     std::span<const double> start, Layout layout, bool part)
     : n_classes_(static_cast<int>(start.size())),
       labels_(std::move(labels)),
       weights_(std::move(weights)),
       total_weight_(static_cast<double>(labels_.size())),
-      stride_(by_class ? Stride{1, labels_.size()} : Stride{start.size(), 1}) {
+      stride_(layout == Layout::by_class ? Stride{1, labels_.size()} : Stride{start.size(), 1}) {
+  if (!part || start.empty()) need_rows_and_columns(labels_.size(), start.size());
+  need_labels(labels_, start.size());
+  need_finite(start, "initial scores");
   if (!weights_.empty()) {
+    need_weights(weights_, labels_.size());
     largest_weight_ = *std::max_element(weights_.begin(), weights_.end());
     const double unit = sum_scale(weights_.size(), largest_weight_);
     std::int64_t sum = 0;
     for (const double w : weights_) sum += to_integer(w * unit);
     total_weight_ = static_cast<double>(sum) / unit;
   }
+  others_.resize(n_rows());
+  if (layout == Layout::lists) {
+    lists_.emplace(labels_, start);
+    lists_->add({}, 0, n_rows(), labels_, others_.data());
+    return;
+  }
   std::vector<double> first(start.size());
   std::transform(start.begin(), start.end(), first.begin(), exp_portable);
   p_.resize(labels_.size() * first.size());
   for (std::size_t i = 0; i < n_rows(); ++i)
     for (std::size_t k = 0; k < first.size(); ++k) p_[place(i, k)] = first[k];
-  others_.resize(n_rows());
   normalise(0, n_rows());
 }
 
@@ -205,6 +216,7 @@ void Posterior::residuals(int k, std::size_t begin, std::size_t end, double* out
 }
 
 void Posterior::add(const std::vector<Moves>& trees, const Team& team) {
+  if (lists_) return add_to_lists(trees, team);
   const auto factors = factors_of(trees);
   team.range(n_rows(), kGrain, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t b = begin; b < end; b += kRowsAtOnce) {
@@ -213,6 +225,16 @@ void Posterior::add(const std::vector<Moves>& trees, const Team& team) {
       normalise(b, e);
     }
   });
+}
+
+void Posterior::add_to_lists(const std::vector<Moves>& trees, const Team& team) {
+  const std::vector<ListedFactors> factors(trees.begin(), trees.end());
+  constexpr std::size_t kRows = ClassLists::kRows;
+  team.range((n_rows() + kRows - 1) / kRows, kGrain / kRows,
+             [&](std::size_t begin, std::size_t end, int) {
+               lists_->add(factors, begin * kRows, std::min(end * kRows, n_rows()), labels_,
+                           others_.data());
+             });
 }
 
 // A row's loss is at most -log(kFloor) < 1024 times its weight.
@@ -249,6 +271,22 @@ std::vector<std::int64_t> Posterior::class_loss_sums(double unit, const Team& te
   return totals;
 }
 
+double Posterior::loss_of(std::span<const Row> rows) const {
+  const double unit = loss_unit(rows.size(), largest_weight_);
+  std::int64_t loss = 0, weights = 0;
+  double log_p[kRowsAtOnce];
+  for (std::size_t b = 0; b < rows.size(); b += kRowsAtOnce) {
+    const auto part = rows.subspan(b, std::min(rows.size() - b, kRowsAtOnce));
+    for (std::size_t i = 0; i < part.size(); ++i) log_p[i] = of(part[i], labels_[part[i]]);
+    take_logarithms(log_p, part.size());
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      loss += to_integer(-log_p[i] * weight(part[i]) * unit);
+      weights += to_integer(weight(part[i]) * unit);
+    }
+  }
+  return static_cast<double>(loss) / static_cast<double>(weights);
+}
+
 double Posterior::loss_after(const std::vector<Moves>& trees, const Team& team) const {
   const double unit = loss_unit();
   return static_cast<double>(loss_sum_after(trees, unit, team)) / unit / total_weight_;
@@ -256,6 +294,7 @@ double Posterior::loss_after(const std::vector<Moves>& trees, const Team& team) 
 
 std::int64_t Posterior::loss_sum_after(const std::vector<Moves>& trees, double unit,
                                        const Team& team) const {
+  if (lists_) throw std::logic_error("rows with lists of classes are not asked for losses to come");
   const auto factors = factors_of(trees);
   const auto n_classes = static_cast<std::size_t>(n_classes_);
   std::vector<std::int64_t> sums(static_cast<std::size_t>(team.size()));

@@ -7,11 +7,14 @@
 //
 // Probabilities are kept row after row for trees that look at all classes of a row, or class after
 // class for trees that look at one class of all rows. The arithmetic is the same, bit for bit.
+// Where classes are many, rows have lists of the classes that trees have moved (class_lists.hpp).
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "class_lists.hpp"
 #include "threads.hpp"
 #include "types.hpp"
 
@@ -34,6 +37,10 @@ struct Moves {
       : leaf_of_row(leaves), width(w), classes(c), values(v) {}
 };
 
+// How probabilities are kept: row after row, class after class (as class trees read them), or as
+// lists of classes.
+enum class Layout { by_row, by_class, lists };
+
 class Posterior {
  public:
   // Places from a row to the next and from a class to the next.
@@ -41,10 +48,10 @@ class Posterior {
     std::size_t row, of_class;
   };
 
-  // Labels in 0..n_classes-1; weights empty (all one) or positive; `start` are initial scores F.
-  // With `by_class` the probabilities are kept class after class, as class trees read them.
+  // Labels in 0..n_classes-1; weights empty (all one) or one per row; `start` are initial scores F.
+  // Rows that are a `part` of the data may be none.
   Posterior(std::vector<Label> labels, std::vector<double> weights, std::span<const double> start,
-            bool by_class);
+            Layout layout, bool part = false);
 
   std::size_t n_rows() const { return labels_.size(); }
   int n_classes() const { return n_classes_; }
@@ -52,15 +59,18 @@ class Posterior {
   double weight(Row row) const { return weights_.empty() ? 1.0 : weights_[row]; }
   bool weighted() const { return !weights_.empty(); }
   const double* weights() const { return weights_.empty() ? nullptr : weights_.data(); }
-  double of(Row row, int k) const { return p_[place(row, static_cast<std::size_t>(k))]; }
+  double of(Row row, int k) const {
+    return lists_ ? lists_->of(row, k) : p_[place(row, static_cast<std::size_t>(k))];
+  }
+  const ClassLists* lists() const { return lists_ ? &*lists_ : nullptr; }
 
-  // All classes of a row; not with `by_class`.
+  // All classes of a row; needs Layout::by_row.
   const double* of_row(Row row) const { return p_.data() + place(row, 0); }
 
   // r_ik - p_ik without cancellation: for the true class, the sum of the other probabilities.
   double residual(Row row, int k) const { return labels_[row] == k ? others_[row] : -of(row, k); }
 
-  // Writes the residuals of class k of rows [begin, end); needs `by_class`.
+  // Writes the residuals of class k of rows [begin, end); needs Layout::by_class.
   void residuals(int k, std::size_t begin, std::size_t end, double* out) const;
 
   // Adds the trees' leaf values to the scores.
@@ -70,7 +80,10 @@ class Posterior {
   // their sum is the mean log loss. Sums are exact integers.
   std::vector<double> class_losses(const Team& team) const;
 
-  // Mean log loss after adding the trees, without adding them.
+  // Mean log loss of some rows, which need not be those that trees are grown from.
+  double loss_of(std::span<const Row> rows) const;
+
+  // Mean log loss after adding the trees, without adding them; not with lists.
   double loss_after(const std::vector<Moves>& trees, const Team& team) const;
 
   // The integer sums behind both, in units per 1.0: for rows that are a part of the data.
@@ -86,6 +99,7 @@ class Posterior {
     return row * stride_.row + k * stride_.of_class;
   }
   void normalise(std::size_t begin, std::size_t end);
+  void add_to_lists(const std::vector<Moves>& trees, const Team& team);
   void copy(std::size_t begin, std::size_t n, double* out) const;
 
   int n_classes_;
@@ -96,6 +110,12 @@ class Posterior {
   Stride stride_;
   std::vector<double> p_;       // (n_rows, n_classes), or (n_classes, n_rows)
   std::vector<double> others_;  // (n_rows): sum of p over the wrong classes
+  std::optional<ClassLists> lists_;
 };
+
+// Of rows with lists of classes; null of others.
+inline const Prior* prior_of(const Posterior& posterior) {
+  return posterior.lists() ? &posterior.lists()->prior() : nullptr;
+}
 
 }  // namespace edgewise

@@ -98,7 +98,8 @@ void Residuals::round(const Posterior& posterior, std::size_t n_total, double la
   const std::size_t n = posterior.n_rows();
   posterior_ = &posterior;
   n_classes_ = static_cast<std::size_t>(posterior.n_classes());
-  stride_ = (n_classes_ + kLanes - 1) / kLanes * kLanes;
+  n_total_ = n_total;
+  stride_ = posterior.lists() ? 0 : (n_classes_ + kLanes - 1) / kLanes * kLanes;
   q_.resize(n * stride_);
   curvature_.resize(n);
   largest_ = largest;
@@ -107,16 +108,54 @@ void Residuals::round(const Posterior& posterior, std::size_t n_total, double la
     for (std::size_t i = begin; i < end; ++i) {
       const auto row = static_cast<Row>(i);
       const double unit = scale_ * posterior.weight(row);
+      curvature_[i] = static_cast<float>(1.0 / unit);
+      if (posterior.lists()) continue;
       std::int32_t* q = q_.data() + i * stride_;
       negate_to_units(posterior.of_row(row), n_classes_, unit, q);
       const int y = posterior.label(row);
       q[y] = static_cast<std::int32_t>(to_integer(posterior.residual(row, y) * unit));
-      curvature_[i] = static_cast<float>(1.0 / unit);
     }
   });
 }
 
+// What a listed class has, less what it would have off the list.
+ClassSums Residuals::sums_of_lists(const Row* rows, std::size_t n) const {
+  const ClassLists& lists = *posterior_->lists();
+  const double* share = lists.prior().share.data();
+  const RestUnits rest = rest_units();
+  ClassSums sums(n_classes_);
+  for (std::size_t i = 0; i < n; ++i) {
+    const ListedRow list = lists.row(rows[i]);
+    const double weight = posterior_->weight(rows[i]), unit = scale_ * weight;
+    const float c = curvature_[rows[i]];
+    const int y = posterior_->label(rows[i]);
+    const double others = posterior_->residual(rows[i], y);
+    auto hessian = [&](std::int64_t size) {
+      const auto x = static_cast<float>(size);
+      return static_cast<std::int64_t>(x - x * x * c);
+    };
+    for (std::size_t j = 0; j < list.n; ++j) {
+      const auto k = static_cast<std::size_t>(list.classes[j]);
+      const bool right = list.classes[j] == y;
+      const std::int64_t size = to_integer((right ? others : list.p[j]) * unit);
+      const std::int64_t off = to_integer(list.rest * share[k] * unit);
+      sums.g[k] += off + (right ? size : -size);
+      sums.h[k] += hessian(size) - hessian(off);
+      sums.size[k] += size - off;
+    }
+    sums.rest += rest.first(list.rest, weight);
+    sums.rest_squared += rest.second(list.rest, weight);
+  }
+  return sums;
+}
+
+std::int32_t Residuals::of_list(Row row, int k) const {
+  const double unit = scale_ * posterior_->weight(row);
+  return static_cast<std::int32_t>(to_integer(posterior_->residual(row, k) * unit));
+}
+
 ClassSums Residuals::sums(const Row* rows, std::size_t n) const {
+  if (posterior_->lists()) return sums_of_lists(rows, n);
   ClassSums sums(n_classes_);
   std::vector<std::int32_t> g(stride_), h(stride_);
   for (std::size_t b = 0; b < n; b += kFlush) {
@@ -137,6 +176,10 @@ ClassSums Residuals::sums(const Row* rows, std::size_t n) const {
 }
 
 void Residuals::gather(const Row* rows, std::size_t n, int k, std::int32_t* out) const {
+  if (posterior_->lists()) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = of_list(rows[i], k);
+    return;
+  }
   const std::int32_t* q = q_.data() + k;
   for (std::size_t i = 0; i < n; ++i) {
     __builtin_prefetch(q + rows[std::min(i + kAhead, n - 1)] * stride_);
@@ -146,6 +189,14 @@ void Residuals::gather(const Row* rows, std::size_t n, int k, std::int32_t* out)
 
 void Residuals::gather_pair(const Row* rows, std::size_t n, Pair pair, std::int32_t* a,
                             std::int32_t* b, float* c) const {
+  if (posterior_->lists()) {
+    for (std::size_t i = 0; i < n; ++i) {
+      a[i] = of_list(rows[i], pair.r);
+      b[i] = of_list(rows[i], pair.s);
+      c[i] = curvature_[rows[i]];
+    }
+    return;
+  }
   for (std::size_t i = 0; i < n; ++i) {
     __builtin_prefetch(q_.data() + rows[std::min(i + kAhead, n - 1)] * stride_);
     const std::int32_t* q = q_.data() + rows[i] * stride_;

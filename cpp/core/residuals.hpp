@@ -1,5 +1,5 @@
 // Residuals r_ik - p_ik of all rows and classes in fixed point, row after row: what pair trees
-// read.
+// read. Those of rows with lists of classes are rounded whenever they are asked for.
 //
 // A residual is positive only for the true class, and then p = 1 - residual; for other classes
 // p = -residual. All second derivatives follow from residuals alone, without cancellation.
@@ -33,7 +33,10 @@ class Residuals {
   double scale() const { return scale_; }      // units per 1.0
   double largest() const { return largest_; }  // largest weight * residual
 
-  // Of the given rows: exact sums.
+  // Of rows with lists of classes: how node sums tell of classes off the list.
+  RestUnits rest_units() const { return {scale_, n_total_}; }
+
+  // Of the given rows: exact sums; of rows with lists of classes, to be completed.
   ClassSums sums(const Row* rows, std::size_t n) const;
 
   // Residuals of class k of the given rows.
@@ -45,9 +48,13 @@ class Residuals {
   void gather_all(const Row* rows, std::size_t n, std::int32_t* out, float* c) const;
 
  private:
+  ClassSums sums_of_lists(const Row* rows, std::size_t n) const;
+  std::int32_t of_list(Row row, int k) const;
+
   const Posterior* posterior_ = nullptr;    // whose residuals these are
   std::size_t n_classes_ = 0, stride_ = 0;  // classes, padded to whole vectors
-  std::vector<std::int32_t> q_;             // (n_rows, stride), weighted
+  std::size_t n_total_ = 0;                 // rows, of which these may be a part
+  std::vector<std::int32_t> q_;             // (n_rows, stride), weighted; none of lists
   std::vector<float> curvature_;            // (n_rows)
   double scale_ = 1.0, largest_ = 1.0;
 };

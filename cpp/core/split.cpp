@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "category_order.hpp"
 #include "clones.hpp"
 #include "vectors.hpp"
 
@@ -240,57 +241,79 @@ bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, Look look,
   return !values.empty();
 }
 
-// The categories that hold rows, by A / B, then by bin.
-struct Order {
-  Code bin[kMaxValueBins + 1];
-  int n = 0;
+// The same for a categorical feature: its sets, and where categories may be noise also the cuts in
+// the order of their values, as of numbers. `bin` of the best becomes kInOrder and the bin of the
+// cut, or the last place of the order of categories that is on the left.
+constexpr int kInOrder = 1 << 16;
 
-  template <class Bin>
-  Order(const Bin* places, int n_bins) {
-    for (int b = 0; b < n_bins; ++b)
-      if (!places[b].empty()) bin[n++] = static_cast<Code>(b);
-    std::sort(bin, bin + n, [&](Code i, Code j) {
-      return below(places[i].gh(), places[j].gh()) ||
-             (!below(places[j].gh(), places[i].gh()) && i < j);
-    });
-  }
-
-  // Whether A / B of x is below that of y; B of a category with rows is positive.
-  static bool below(Packed x, Packed y) {
-    return std::int64_t{gradient(x)} * hessian(y) < std::int64_t{gradient(y)} * hessian(x);
-  }
+template <class Bin>
+struct Categories {
+  const Bin* places;
+  int n_value_bins, n_bins;
+  bool in_order;  // whether the order of the values may mean something
+  Bin total;
+  double noise;  // see CategoryOrder
 };
 
-// The same for a categorical feature; `bin` of the best becomes the last place of the order on the
-// left. Categories of equal A / B are never parted: that gains nothing, and would depend on codes.
+template <class Bin>
+Categories<Bin> categories_of(const BinnedData& data, const Bin* histogram, int f, Bin total,
+                              double noise) {
+  return {histogram + data.offset[static_cast<std::size_t>(f)],
+          data.n_value_bins(f),
+          data.n_bins(f),
+          noise > 0.0 && data.has_all_in_order(f),
+          total,
+          noise};
+}
+
 template <class Bin, class Gain>
-bool scan_categories(const Bin* places, int n_bins, Bin total, Look look, Gain& gain, Best& best) {
-  const Order order(places, n_bins);
+void scan_sets(const Categories<Bin>& c, Look look, Gain& gain, Best& best) {
+  const CategoryOrder<Bin> order(c.places, c.n_bins, c.total, c.noise);
   Cumulated left;
   int place[kMaxValueBins + 1] = {};
   int n = 0;
   Bin sum{};
-  for (int i = 0; i + 1 < order.n; ++i) {
-    const Bin& here = places[order.bin[i]];
-    sum += here;
-    if (!Order::below(here.gh(), places[order.bin[i + 1]].gh())) continue;
+  for (int i = 0; i + 1 < order.size(); ++i) {
+    sum += order[i];
+    if (!order.grows_after(i)) continue;
     left.gh[n] = sum.gh();
     if constexpr (std::is_same_v<Bin, CountedBin>) left.n[n] = sum.n();
     place[n++] = i;
   }
   const double before = best.score;
-  consider(left, n, total, total.gh(), look.min_samples, false, look.only_beginning(left, n, total),
-           gain, best);
+  consider(left, n, c.total, c.total.gh(), look.min_samples, false,
+           look.only_beginning(left, n, c.total), gain, best);
   if (best.score > before) best.bin = place[best.bin];
-  return order.n > 1;
+}
+
+template <class Bin, class Gain>
+bool scan_categories(const Categories<Bin>& c, bool has_missing, Look look, Gain& gain,
+                     Best& best) {
+  int n_seen = 0;
+  for (int b = 0; b < c.n_bins; ++b) n_seen += !c.places[b].empty();
+  if (n_seen < 2) return false;
+  if (c.in_order) {
+    const double before = best.score;
+    scan(c.places, c.n_value_bins, has_missing, c.total, look, gain, best);
+    if (best.score > before) best.bin += kInOrder;
+  }
+  if (!c.in_order || c.n_value_bins > 2) scan_sets(c, look, gain, best);
+  return true;
 }
 
 template <class Bin>
-void part_categories(const BinnedData& data, const Bin* histogram, Split& split) {
-  const Order order(histogram + data.offset[static_cast<std::size_t>(split.feature)],
-                    data.n_bins(split.feature));
+void part_categories(const BinnedData& data, const Bin* histogram, const Categories<Bin>& c,
+                     Split& split) {
   BinSet left, right;
-  for (int i = 0; i < order.n; ++i) (i <= split.bin ? left : right).insert(order.bin[i]);
+  if (split.bin < kInOrder) {
+    CategoryOrder<Bin>(c.places, c.n_bins, c.total, c.noise)
+        .part(split.bin, c.n_value_bins, c.noise > 0.0, left, right);
+  } else {
+    const int cut = centre_in_gap(data, histogram, split.feature, split.bin - kInOrder);
+    for (int b = 0; b < c.n_value_bins; ++b) (b <= cut ? left : right).insert(b);
+    if (c.n_bins > c.n_value_bins && !c.places[c.n_value_bins].empty())
+      (split.missing_left ? left : right).insert(c.n_value_bins);
+  }
   take_sides(data, left, right, split);
 }
 
@@ -300,6 +323,7 @@ Split search(const BinnedData& data, const Bin* histogram, Bin total, int min_sa
   Split split;
   Best best;
   std::size_t kept = 0;
+  const double noise = rules.noise / unit;
   for (const int f : active) {
     const auto u = static_cast<std::size_t>(f);
     const double before = best.score;
@@ -308,7 +332,8 @@ Split search(const BinnedData& data, const Bin* histogram, Bin total, int min_sa
     const Look look{rules.cut_key, f, min_samples};
     const bool splits =
         data.cuts.categorical[u]
-            ? scan_categories(places, data.n_bins(f), total, look, gain, best)
+            ? scan_categories(categories_of(data, histogram, f, total, noise),
+                              data.cuts.has_missing[u], look, gain, best)
             : scan(places, data.n_value_bins(f), data.cuts.has_missing[u], total, look, gain, best);
     if (splits) active[kept++] = f;
     if (best.score > before) split = {0.0, f, best.bin, best.missing_left};
@@ -319,7 +344,8 @@ Split search(const BinnedData& data, const Bin* histogram, Bin total, int min_sa
   if (gained <= kMinRelativeGain * (best.score + std::abs(gain.floor()))) return {};
   split.gain = gained * unit;
   if (data.is_categorical(split.feature)) {
-    part_categories(data, histogram, split);
+    part_categories(data, histogram, categories_of(data, histogram, split.feature, total, noise),
+                    split);
   } else {
     split.bin = centre_in_gap(data, histogram, split.feature, split.bin);
   }

@@ -5,7 +5,9 @@
 //
 // A categorical feature is parted into two sets. A^2 / B is convex in (A, B), so the best sets are
 // a beginning and the rest of the categories in the order of A / B (Fisher 1958; Breiman et al.
-// 1984): as many candidates as cuts. Missing values are a category like the others here.
+// 1984): as many candidates as cuts. Missing values are a category like the others here. Where the
+// noise of A is known, categories that do not stand apart are kept together (category_order.hpp),
+// and the cuts in the order of the values are looked at first, as of numbers.
 #pragma once
 
 #include <vector>
@@ -34,6 +36,7 @@ struct SplitRules {
   // the value of this node's rows stays, in units of A / B. A side of value v gains 2 A v - B v^2.
   const std::int8_t* directions = nullptr;
   Bounds bounds{};
+  double noise = 0.0;  // the variance of A per unit of B, in loss; 0: not known
   CutKey cut_key = 0;  // of the node, where cuts are drawn
 };
 

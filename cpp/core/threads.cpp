@@ -10,6 +10,7 @@
 #include <list>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -70,11 +71,24 @@ class Pool {
  private:
   void post(Job& job) {
     std::lock_guard lock(mutex_);
-    while (static_cast<int>(workers_.size()) < job.max_helpers && workers_.size() < 512)
-      workers_.emplace_back([this] { serve(); });
+    hire(job.max_helpers);
     jobs_.push_back(&job);
     posted_.fetch_add(1, std::memory_order_release);
     if (sleeping_ > 0) wake_.notify_all();
+  }
+
+  // Starts workers up to `wanted`. Where the system gives no more threads, jobs go on with those
+  // there are; it is asked again after a while, since asking costs more than a small job.
+  void hire(int wanted) {
+    if (static_cast<int>(workers_.size()) >= wanted || workers_.size() >= 512) return;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < hire_again_) return;
+    try {
+      while (static_cast<int>(workers_.size()) < wanted && workers_.size() < 512)
+        workers_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+      hire_again_ = now + std::chrono::seconds(1);
+    }
   }
 
   // Nobody joins a job that is off the list; those who help end with the task at hand.
@@ -148,6 +162,7 @@ class Pool {
   std::condition_variable wake_, done_;
   std::list<Job*> jobs_;
   std::vector<std::thread> workers_;
+  std::chrono::steady_clock::time_point hire_again_{};  // not before then
   std::atomic<std::size_t> posted_{0};
   int sleeping_ = 0;
   bool quit_ = false;
@@ -156,12 +171,14 @@ class Pool {
 std::atomic<Pool*> g_pool{nullptr};
 std::mutex g_pool_mutex;
 
+#ifndef _WIN32
 // The child of a fork has no workers: it forgets the parent's pool (and leaks it, since its mutex
 // may be held by a thread that does not exist here) and starts its own when it needs one.
 void forget_pool() {
   g_pool.store(nullptr);
   new (&g_pool_mutex) std::mutex;
 }
+#endif
 
 Pool& pool() {
   if (Pool* existing = g_pool.load()) return *existing;

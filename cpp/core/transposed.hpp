@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "matrix.hpp"
@@ -14,6 +15,14 @@ struct Transposed {
   std::vector<std::size_t> start;  // (cols + 1)
   std::vector<Row> row;            // (n_entries): ascending in every column
   std::vector<double> value;       // (n_entries)
+
+  Transposed(std::size_t n_rows, std::size_t n_cols, std::vector<std::size_t> starts,
+             std::vector<Row> rows_of_entries, std::vector<double> values)
+      : rows(n_rows),
+        cols(n_cols),
+        start(std::move(starts)),
+        row(std::move(rows_of_entries)),
+        value(std::move(values)) {}
 
   explicit Transposed(const Matrix& x) : rows(x.rows), cols(x.cols), start(x.cols + 1) {
     x.entries(0, rows, [&](std::size_t, std::size_t f, double) { ++start[f + 1]; });

@@ -15,6 +15,8 @@ class TreeWriter {
  public:
   explicit TreeWriter(const BinnedData& data) : data_(data) {}
 
+  int n_nodes() const { return static_cast<int>(tree_.feature.size()); }
+
   // Adds a leaf; returns its place.
   int add_node() {
     tree_.feature.push_back(-1);
@@ -23,7 +25,7 @@ class TreeWriter {
     tree_.bin.push_back(0);
     tree_.missing_left.push_back(0);
     tree_.gain.push_back(0.0);
-    return static_cast<int>(tree_.feature.size()) - 1;
+    return n_nodes() - 1;
   }
 
   // Splits the leaf at `place`; returns the place of its left child, the right one is next to it.

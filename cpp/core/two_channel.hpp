@@ -1,21 +1,20 @@
-// Trees from two numbers per row, a gradient and a mass, fixed for the whole tree: splits gain
-// A^2 / B as in split.hpp, and a child's histogram is its parent's minus its sibling's. What the
-// leaves are worth is the leaf rule's business.
+// Trees from two numbers per row, a gradient and a mass, fixed for the whole tree: a child's
+// histogram is its parent's minus its sibling's. Here is the row side; channel_search.hpp has the
+// search. What the leaves are worth is the leaf rule's business.
 #pragma once
 
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "binned.hpp"
+#include "channel_search.hpp"
 #include "fixed_point.hpp"
 #include "grower.hpp"
 #include "histogram.hpp"
 #include "row_sums.hpp"
-#include "split.hpp"
 
 namespace edgewise {
 
@@ -72,12 +71,6 @@ class HistogramPool {
   std::vector<std::vector<Bin>> free_;
 };
 
-// What a monotone tree keeps to.
-struct Directions {
-  std::vector<std::int8_t> of_feature;  // (n_features): see direction; none: all are free
-  double value_per_step = 0.0;  // A / B of the search per step of a leaf; 0: they do not compare
-};
-
 // A LeafRule provides operator()(Tree&, std::size_t n_leaves, const Team&): classes and values of
 // the leaves; tree.leaf_of_row is set. For monotone trees it also provides
 //   double step(const Row*, std::size_t) const    the step of a leaf of these rows
@@ -85,23 +78,20 @@ struct Directions {
 template <class Bin, class LeafRule>
 class TwoChannelEvaluator {
  public:
-  struct State {
-    Bin total;
-    std::vector<Bin> histogram;
-    std::vector<int> active;  // features not constant in the node
-    Bounds bounds;            // of the steps of leaves below
-  };
+  using State = ChannelState<Bin>;
   using Node = Leaf<State>;
 
   TwoChannelEvaluator(const BinnedData& data, const GrowLimits& limits, TwoChannels& scratch,
                       HistogramPool<Bin>& pool, LeafRule leaf_rule)
-      : data_(data), limits_(limits), s_(scratch), pool_(pool), leaf_rule_(std::move(leaf_rule)) {}
+      : data_(data),
+        limits_(limits),
+        s_(scratch),
+        pool_(pool),
+        leaf_rule_(std::move(leaf_rule)),
+        search_(data, limits) {}
 
-  // Adds l2 to B, and keeps leaves to directions.
-  void rule(double l2, Directions directions) {
-    l2_ = l2;
-    directions_ = std::move(directions);
-  }
+  // What the search keeps to.
+  ChannelSearch<Bin>& rules() { return search_; }
 
   // From gradient and mass of every row the packed statistics, and the rows that take part in the
   // search for splits. `sum_g` and `sum_mass` are totals of absolute values.
@@ -109,12 +99,13 @@ class TwoChannelEvaluator {
                const Team& team) {
     const std::size_t n = data_.n_rows;
     s_.stats.resize(n);
-    scale_ = {FixedPoint::units(sum_g, n), FixedPoint::units(sum_mass, n)};
+    const FixedPoint scale =
+        search_.scale = {FixedPoint::units(sum_g, n), FixedPoint::units(sum_mass, n)};
     team.range(n, kParallelRows, [&](std::size_t begin, std::size_t end, int) {
-      pack_rows(g + begin, mass + begin, end - begin, scale_, &s_.stats[begin]);
+      pack_rows(g + begin, mass + begin, end - begin, scale, &s_.stats[begin]);
     });
     const std::size_t counted = limits_.sample ? limits_.sample->n_drawn : n;
-    const Threshold counts(limits_.negligible, sum_g * scale_.g, sum_mass * scale_.h, counted);
+    const Threshold counts(limits_.negligible, sum_g * scale.g, sum_mass * scale.h, counted);
     select_rows(s_.stats, counts, s_.rows);
   }
 
@@ -123,24 +114,27 @@ class TwoChannelEvaluator {
     const std::size_t n = rows.size();
     s_.stats.resize(data_.n_rows);
     s_.rows.clear(), s_.skipped.clear();
-    scale_ = {FixedPoint::units(1.0, n), FixedPoint::units(1.0, n)};
-    const Threshold counts_for_splits(limits_.negligible, scale_.g, scale_.h, n);
+    const FixedPoint scale = search_.scale = {FixedPoint::units(1.0, n), FixedPoint::units(1.0, n)};
+    const Threshold counts_for_splits(limits_.negligible, scale.g, scale.h, n);
     for (std::size_t j = 0; j < n; ++j) {
-      const Packed v = scale_(signed_weights[j], std::abs(signed_weights[j]));
+      const Packed v = scale(signed_weights[j], std::abs(signed_weights[j]));
       s_.stats[rows[j]] = v;
       (counts_for_splits(v) ? s_.rows : s_.skipped).push_back(rows[j]);
     }
   }
 
   void root(Node& node, const Row* rows, const Team& team) {
-    if (scale_.g == 0.0) return;
-    node.state.active = limits_.allowed(data_.feature_of);
-    if (monotone()) std::erase_if(node.state.active, [&](int f) { return forbidden(f); });
+    if (search_.scale.g == 0.0) return;
+    node.state.active = search_.features();
     build(node, rows, team);
   }
 
   void inherit(Node& parent, const Row* rows, bool search, const Team& team, int /*slot*/) {
-    if (monotone()) part_bounds(parent, rows);
+    if constexpr (kHasSteps)
+      if (search_.directions.any())
+        search_.part_bounds(parent, [&](const Node& side) {
+          return leaf_rule_.step(rows + side.begin, side.n_rows());
+        });
     if (!search) return pool_.give_back(std::move(parent.state.histogram));
     Node* small = parent.left.get();
     Node* large = parent.right.get();
@@ -166,20 +160,14 @@ class TwoChannelEvaluator {
   }
 
   void search(Node& node, const Row*, const Team&, int /*slot*/) {
-    if (node.state.histogram.empty()) return;
-    limits_.interactions.restrict_to(node.path, data_.feature_of, node.state.active);
-    drop_hopeless(data_, node.state.histogram.data(), node.state.total, limits_.min_samples_leaf,
-                  node.state.active);
-    const double unit = scale_.h / (scale_.g * scale_.g);
-    node.split = find_split(data_, node.state.histogram.data(), node.state.total,
-                            limits_.min_samples_leaf, unit, rules(node), node.state.active);
+    search_(node);
     if (!node.split.found() || pool_.is_full()) pool_.give_back(std::move(node.state.histogram));
   }
 
   void finish(std::vector<std::unique_ptr<Node>>& leaves, const Row*, Tree& tree,
               const Team& team) {
     if constexpr (kHasSteps)
-      if (monotone())
+      if (search_.directions.any())
         for (const auto& leaf : leaves) leaf_rule_.bounds.push_back(leaf->state.bounds);
     leaf_rule_(tree, leaves.size(), team);
     for (const auto& leaf : leaves) pool_.give_back(std::move(leaf->state.histogram));
@@ -188,39 +176,6 @@ class TwoChannelEvaluator {
  private:
   static constexpr bool kHasSteps =
       requires(const LeafRule& rule, const Row* rows) { rule.step(rows, std::size_t{0}); };
-
-  bool monotone() const { return !directions_.of_feature.empty(); }
-  bool forbidden(int f) const {
-    return directions_.of_feature[static_cast<std::size_t>(f)] == direction::kConstant;
-  }
-
-  SplitRules rules(const Node& node) const {
-    SplitRules rules{l2_ * scale_.h};
-    rules.cut_key = node.key;
-    if (!monotone()) return rules;
-    rules.directions = directions_.of_feature.data();
-    const double per_step = directions_.value_per_step * scale_.g / scale_.h;
-    if (per_step > 0.0)
-      rules.bounds = {node.state.bounds.low * per_step, node.state.bounds.high * per_step};
-    return rules;
-  }
-
-  // What is left and what is right of a split that has a direction is parted half-way between the
-  // steps of the two sides.
-  void part_bounds(Node& parent, const Row* rows) {
-    Node &left = *parent.left, &right = *parent.right;
-    left.state.bounds = right.state.bounds = parent.state.bounds;
-    if constexpr (kHasSteps) {
-      const Split& split = parent.split;
-      const int d = directions_.of_feature[static_cast<std::size_t>(split.feature)];
-      if (d == direction::kFree || !parts_values(data_, split)) return;
-      auto step = [&](const Node& side) {
-        return parent.state.bounds.clamp(leaf_rule_.step(rows + side.begin, side.n_rows()));
-      };
-      std::tie(left.state.bounds, right.state.bounds) =
-          direction::part(parent.state.bounds, d, (step(left) + step(right)) / 2.0);
-    }
-  }
 
   // Sums rows [begin, end) of the row array into a histogram; returns their total.
   Bin sum(const Row* rows, std::size_t begin, std::size_t end, std::vector<Bin>& histogram,
@@ -307,9 +262,7 @@ class TwoChannelEvaluator {
   TwoChannels& s_;
   HistogramPool<Bin>& pool_;
   LeafRule leaf_rule_;
-  FixedPoint scale_;
-  double l2_ = 0.0;
-  Directions directions_;
+  ChannelSearch<Bin> search_;
 };
 
 // Calls grow(t, slot, team) for n_trees trees: threads take whole trees; those left over when their

@@ -71,6 +71,7 @@ struct GrowLimits {
   double min_gain = 0.0;         // that a split must have, in the user's weights
   double max_delta = kLeafClip;  // the largest step of a leaf, before shrinkage
   double weight_unit = 1.0;      // what a weight of one is in the user's weights
+  double row_weight = 1.0;       // of a row that counts as one
   Interactions interactions;
   Monotone monotone;
   std::shared_ptr<const RowSample> sample;  // null: all rows

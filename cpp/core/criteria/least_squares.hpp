@@ -9,6 +9,7 @@ struct LeastSquares {
   static const double* mass(const double* weights, const double* /*hessians*/) { return weights; }
   static double l2(double /*l2*/) { return 0.0; }
   static double value_per_step(double /*factor*/) { return 0.0; }
+  static double noise(double /*row_weight*/) { return 0.0; }
 };
 
 }  // namespace edgewise

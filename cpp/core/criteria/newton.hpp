@@ -11,6 +11,8 @@ struct Newton {
   // What is added to its sums, and their quotient for a leaf's step of one.
   static double l2(double l2) { return l2; }
   static double value_per_step(double factor) { return 1.0 / factor; }
+  // The variance of A per unit of B under the log loss.
+  static double noise(double row_weight) { return row_weight; }
 };
 
 }  // namespace edgewise

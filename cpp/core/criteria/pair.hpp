@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace edgewise {
 
 struct ClassSums {
-  std::vector<std::int64_t> g, h, size;  // (n_classes), fixed point: G, H, sum |r_ik - p_ik|
+  std::vector<std::int64_t> g, h, size;     // (n_classes), fixed point: G, H, sum |r_ik - p_ik|
+  std::int64_t rest = 0, rest_squared = 0;  // of rows with lists of classes; see class_lists.hpp
 
   explicit ClassSums(std::size_t n_classes = 0) : g(n_classes), h(n_classes), size(n_classes) {}
 
@@ -25,6 +27,8 @@ struct ClassSums {
     std::transform(g.begin(), g.end(), other.g.begin(), g.begin(), f);
     std::transform(h.begin(), h.end(), other.h.begin(), h.begin(), f);
     std::transform(size.begin(), size.end(), other.size.begin(), size.begin(), f);
+    rest = f(rest, other.rest);
+    rest_squared = f(rest_squared, other.rest_squared);
   }
 };
 
@@ -35,10 +39,30 @@ struct Pair {
 // Sums nearer than rounding are ties; ties go to the lowest class.
 inline constexpr double kPairTie = 1e-6;
 
+// Upper bounds of the gains of pairs with r and their other classes: the `most` largest, of equal
+// ones those of the lowest classes.
+inline std::vector<std::pair<double, int>> seconds_by_bound(const ClassSums& sums, double l2,
+                                                            std::size_t most, int r) {
+  auto g = [&](int k) { return static_cast<double>(sums.g[static_cast<std::size_t>(k)]); };
+  auto h = [&](int k) { return static_cast<double>(sums.h[static_cast<std::size_t>(k)]); };
+  std::vector<std::pair<double, int>> bound;
+  for (int k = 0; k < static_cast<int>(sums.g.size()); ++k)
+    if (k != r)
+      bound.emplace_back((g(r) - g(k)) * (g(r) - g(k)) / std::max(h(r) + h(k) + l2, 1.0), k);
+  if (bound.size() <= most) return bound;
+  std::nth_element(bound.begin(), bound.begin() + static_cast<std::ptrdiff_t>(most), bound.end(),
+                   [](const auto& a, const auto& b) {
+                     return a.first > b.first || (a.first == b.first && a.second < b.second);
+                   });
+  bound.resize(most);
+  return bound;
+}
+
 // `cross(r, k)` gives H_rk. Since H_rk is not negative, (G_r - G_k)^2 / (H_r + H_k) bounds the
-// gain, so few classes need their H_rk. `l2` is added to the Hessians of pairs.
+// gain, so few classes need their H_rk. `l2` is added to the Hessians of pairs. Only the
+// first `most` classes by the bound are looked at.
 template <class Cross>
-Pair choose_pair(const ClassSums& sums, double l2, Cross cross) {
+Pair choose_pair(const ClassSums& sums, double l2, std::size_t most, Cross cross) {
   const auto n = static_cast<int>(sums.g.size());
   auto g = [&](int k) { return static_cast<double>(sums.g[static_cast<std::size_t>(k)]); };
   auto h = [&](int k) { return static_cast<double>(sums.h[static_cast<std::size_t>(k)]); };
@@ -57,10 +81,7 @@ Pair choose_pair(const ClassSums& sums, double l2, Cross cross) {
   }
   int r = 0;
   while (g(r) < static_cast<double>(*high) - noise) ++r;
-  std::vector<std::pair<double, int>> bound;  // upper bound of the gain, class
-  for (int k = 0; k < n; ++k)
-    if (k != r)
-      bound.emplace_back((g(r) - g(k)) * (g(r) - g(k)) / std::max(h(r) + h(k) + l2, 1.0), k);
+  auto bound = seconds_by_bound(sums, l2, most, r);
   std::make_heap(bound.begin(), bound.end());
   int s = -1;
   double best = 0.0;
