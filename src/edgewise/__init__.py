@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Any
 from ._ground.errors import (
     CostWarning,
     EdgewiseError,
+    FitWarning,
     InvalidDataError,
     InvalidParameterError,
     ModelFormatError,
 )
 from ._ground.version import __version__ as __version__
 from ._tools.cost import expected_cost, expected_cost_scorer, minimum_cost_labels
+from ._tools.findings import Finding, data_findings
 from ._tools.load import load
 from ._tools.memory import estimate_memory
 from ._tools.permutation import PermutationImportances, permutation_importances
@@ -19,6 +21,7 @@ from .abc_logitboost import ABCLogitBoostClassifier
 from .abc_mart import ABCMARTClassifier
 from .adaboost_mh import AdaBoostMHClassifier
 from .aoso_logitboost import AOSOLogitBoostClassifier
+from .auto_boost import AutoBoostClassifier
 from .logitboost import LogitBoostClassifier
 from .mart import MARTClassifier
 from .martiboost import MartiBoostClassifier
@@ -34,8 +37,11 @@ __all__ = [
     "ABCMARTClassifier",
     "AOSOLogitBoostClassifier",
     "AdaBoostMHClassifier",
+    "AutoBoostClassifier",
     "CostWarning",
     "EdgewiseError",
+    "Finding",
+    "FitWarning",
     "InvalidDataError",
     "InvalidParameterError",
     "LogitBoostClassifier",
@@ -48,6 +54,7 @@ __all__ = [
     "SoftmaxBoostClassifier",
     "Suspicion",
     "TruthTableClassifier",
+    "data_findings",
     "estimate_memory",
     "expected_cost",
     "expected_cost_scorer",

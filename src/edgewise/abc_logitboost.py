@@ -10,14 +10,31 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ._families.abc import ABCBooster, ABCRule
+from ._ground.documented import documented
+from ._ground.wording import hinting
 from .logitboost import LogitBoostRule
 
 
+@documented
+@hinting
 class ABCLogitBoostClassifier(ABCBooster):
-    """ABC-LogitBoost: K - 1 regression trees a round against an adaptively chosen base class.
+    """ABC-LogitBoost: K - 1 trees per round against an adaptively chosen base class.
 
-    See ``MARTClassifier`` for the parameters shared by all algorithms, and ``ABCBooster`` for
-    `search`, `gap` and `warmup`. ``history_["base_class"]`` tells the base class of every round.
+    Like ABC-MART, but second derivatives take part in the split gain. ``history_["base_class"]``
+    holds the base class of every round.
+
+    References
+    ----------
+    P. Li: "Robust LogitBoost and adaptive base class (ABC) LogitBoost", UAI 2010.
+    https://arxiv.org/abs/1203.3491
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import ABCLogitBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ABCLogitBoostClassifier(n_estimators=20).fit(X, y).predict(X[:2])
+    array([0, 0])
     """
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> ABCRule:

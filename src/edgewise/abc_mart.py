@@ -13,14 +13,32 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ._families.abc import ABCBooster, ABCRule
+from ._ground.documented import documented
+from ._ground.wording import hinting
 from .mart import MARTRule
 
 
+@documented
+@hinting
 class ABCMARTClassifier(ABCBooster):
-    """ABC-MART: K - 1 regression trees a round against an adaptively chosen base class.
+    """ABC-MART: K - 1 regression trees per round against an adaptively chosen base class.
 
-    See ``MARTClassifier`` for the parameters shared by all algorithms, and ``ABCBooster`` for
-    `search`, `gap` and `warmup`. ``history_["base_class"]`` tells the base class of every round.
+    ``history_["base_class"]`` holds the base class of every round.
+
+    References
+    ----------
+    P. Li: "ABC-Boost: adaptive base class boost for multi-class classification", ICML 2009.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import ABCMARTClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = ABCMARTClassifier(n_estimators=20).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    >>> len(model.history_["base_class"])
+    20
     """
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> ABCRule:

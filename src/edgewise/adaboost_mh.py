@@ -22,6 +22,7 @@ splits; ternary votes are optimal, not greedy (see ``_families.coefficients``).
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -29,9 +30,10 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._boosting.loop import Builder
+from ._boosting.validation import Answers
 from ._data.rows import Rows
 from ._data.weights import Weights
-from ._families.coefficients import Kind
+from ._families.coefficients import Kind, risk_of
 from ._families.mh_bases import (
     AnyClassifier,
     BaseLearner,
@@ -41,8 +43,11 @@ from ._families.mh_bases import (
     Product,
     check_base,
 )
-from ._families.voting import DOC, VotingBooster, at_most
+from ._families.voting import VotingBooster, at_most
 from ._ground import params as p
+from ._ground import portable
+from ._ground.documented import documented
+from ._ground.wording import hinting
 from ._model.ensemble import EnsembleBuilder
 from ._model.model import Scores
 
@@ -85,8 +90,8 @@ class MHRule:
         """Z is how much of the risk the round has left; the product of all is the risk itself."""
         weights = self._engine.weights
         return self._story | {
-            "z": math.exp(weights.log_risk - self._log_risk),
-            "bound": math.exp(weights.log_risk),
+            "z": risk_of(weights.log_risk - self._log_risk),
+            "bound": risk_of(weights.log_risk),
             "hamming_loss": weights.hamming_loss(self._engine.n_threads),
         }
 
@@ -106,26 +111,45 @@ def initial_weights(signs: NDArray[np.int8], shares: Weights, kind: str) -> tupl
     return half / np.maximum(n_present, 1), half / np.maximum(n_absent, 1)
 
 
+@documented
+@hinting
 class AdaBoostMHClassifier(VotingBooster):
-    __doc__ = f"""AdaBoost.MH: factorised base classifiers for many classes or many labels.
+    """AdaBoost.MH: factorised base classifiers, for many classes or for several labels per row.
 
     `y` is a vector of labels, or an indicator matrix (dense or sparse) where rows may have several.
 
     Parameters
     ----------
-    base : {{"hamming_tree", "stump", "product", "one_vs_all"}} or a classifier
-        The base learner: trees whose cuts are factorised stumps; single factorised stumps; products
-        of `max_depth` stumps (three by default); one tree per class and round; or any scikit-learn
-        classifier whose fit takes sample_weight.
-    votes : {{"binary", "ternary", "real"}}
-        Whether base classifiers vote for or against every label, may abstain, or have a coefficient
-        per label. Products and other libraries' classifiers vote binary.
-    initial_weights : {{"balanced", "uniform"}}
-        Half of a row's weight for the labels it has and half for the others (Kegl), or the same for
-        all labels (Schapire and Singer; Geist).
+    base : {"hamming_tree", "stump", "product", "one_vs_all"} or a classifier
+        Base learner: Hamming trees, whose nodes are factorised stumps; single factorised stumps;
+        products of `max_depth` stumps (three by default); one tree per class and round; or any
+        scikit-learn classifier whose `fit` takes `sample_weight`.
+    votes : {"binary", "ternary", "real"}
+        Votes of a base classifier: for or against every label, with abstention, or with a
+        coefficient per label. Products and classifiers of other libraries vote binary.
+    initial_weights : {"balanced", "uniform"}
+        Initial weights of the labels of a row: half for the labels it has and half for the others
+        (Kégl), or the same for all (Schapire and Singer; Geist).
     max_leaf_nodes : int, "auto" or None
-        "auto": three for each class, eight at least; for "one_vs_all" twelve, fewer where rows are
-        few.{DOC}
+        Largest number of leaves of a tree. "auto" is three per class and at least eight; for
+        "one_vs_all" twelve, and fewer on few rows. None sets no limit.
+
+    References
+    ----------
+    R. E. Schapire, Y. Singer: "Improved boosting algorithms using confidence-rated predictions",
+    Machine Learning 37 (1999), 297-336.
+
+    B. Kégl: "The return of AdaBoost.MH: multi-class Hamming trees", ICLR 2014.
+    https://arxiv.org/abs/1312.6086
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_multilabel_classification
+    >>> from edgewise import AdaBoostMHClassifier
+    >>> X, Y = make_multilabel_classification(n_classes=4, random_state=0)
+    >>> model = AdaBoostMHClassifier(n_estimators=20).fit(X, Y)
+    >>> model.predict(X[:2]).shape
+    (2, 4)
     """
 
     _multi_label = True
@@ -156,7 +180,7 @@ class AdaBoostMHClassifier(VotingBooster):
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | Literal["auto"] = "auto",
         n_iter_no_change: int = 50,
         scoring: Any = "loss",
         time_limit: float | None = None,
@@ -231,13 +255,29 @@ class AdaBoostMHClassifier(VotingBooster):
             return super()._builder(start, rows, n_threads)
         return EnsembleBuilder(start, rows.X.shape[1])
 
+    def _own_score(self, rows: Rows, answers: Answers) -> Callable[[Scores], float]:
+        signs, shares = rows.signs(len(self.classes_)), rows.shares()
+        return lambda scores: -smooth_hamming_loss(scores, signs, shares)
+
     def _link(self, scores: Scores, n_threads: int) -> Scores:
         """P_l = 1 / (1 + (w+ / w-) exp(-2 f_l)), divided by the sum where one label is right."""
-        log_p = -np.logaddexp(0.0, self._log_odds - 2.0 * scores)
+        log_p = portable.log_logistic(2.0 * scores - self._log_odds)
         if self.multi_label_:
-            return np.exp(log_p)
+            return np.asarray(portable.exp(log_p))
         _core.softmax(log_p, n_threads)
         return log_p
+
+
+def smooth_hamming_loss(scores: Scores, signs: NDArray[np.int8], shares: Weights) -> float:
+    """The mean of 1 / (1 + exp(2 y_il f_l(x_i) / s)), s being the root mean square of all f.
+
+    Scores grow from round to round, so that the exponential and the log loss of new rows soon rise
+    though fewer and fewer labels are wrong. The Hamming loss of few rows is coarse: its first
+    lowest value is mere chance. This one counts wrong labels softly, whatever the scores' size.
+    """
+    size = math.sqrt(math.fsum(shares * (scores**2).mean(axis=1))) or 1.0
+    wrong = 1.0 / (1.0 + portable.exp(2.0 / size * signs * scores))
+    return math.fsum(shares * wrong.mean(axis=1))
 
 
 def log_odds_of_weights(
@@ -253,4 +293,4 @@ def log_odds_of_weights(
         return 0.0
     plus = math.fsum(present * n_present) / math.fsum(shares * n_present)
     minus = math.fsum(absent * n_absent) / math.fsum(shares * n_absent)
-    return math.log(plus / minus)
+    return float(portable.log(plus / minus))

@@ -23,11 +23,18 @@ from typing import Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 
-from ._boosting.grower import Engine, Tree
+from ._boosting.grower import Engine, Layout, Tree
 from ._families.logistic import BaseBooster
 from ._ground import params as p
+from ._ground.documented import documented
+from ._ground.wording import hinting
 
 LeafKind = Literal["pair", "vector"]
+
+# Above so many classes rows have lists of the classes that matter. Measured on place names (1361
+# classes): with leaves of a pair a fit is seven times as fast; with vector leaves it only takes
+# less memory, so these keep all probabilities while they are few.
+MANY_CLASSES = {"pair": 256, "vector": 2048}
 
 
 class AOSORule:
@@ -46,20 +53,40 @@ class AOSORule:
         return {}
 
 
+@documented
+@hinting
 class AOSOLogitBoostClassifier(BaseBooster):
-    """AOSO-LogitBoost: one tree a round, the pair of classes chosen at every node.
+    """AOSO-LogitBoost: one tree per round, a pair of classes chosen at every node.
 
-    The recommended default of this library. See ``MARTClassifier`` for the parameters shared by
-    all algorithms.
+    The strongest single booster of this library on most tables.
 
     Parameters
     ----------
     leaf : {"pair", "vector"}
-        Whether a leaf moves its pair of classes (the paper) or all classes (ours).
+        Classes that a leaf moves: its pair of classes, as in the paper, or all classes, which is an
+        addition of this library.
     max_leaf_nodes : int, "auto" or None
-        Leaves of a tree. "auto" grows with the number of classes and of rows.
+        Largest number of leaves of a tree. "auto" grows with the number of classes and of rows.
+        None sets no limit.
+
+    References
+    ----------
+    P. Sun, M. D. Reid, J. Zhou: "AOSO-LogitBoost: adaptive one-vs-one LogitBoost for multi-class
+    problems", ICML 2012. https://arxiv.org/abs/1110.3907
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import AOSOLogitBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = AOSOLogitBoostClassifier(n_estimators=50).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
+    >>> model.predict_proba(X[:2]).shape
+    (2, 3)
     """
 
+    _most_rounds = 500
     _class_trees = False
     _rules: ClassVar[dict[str, p.Rule]] = BaseBooster._rules | {
         "leaf": p.one_of("pair", "vector"),
@@ -70,11 +97,11 @@ class AOSOLogitBoostClassifier(BaseBooster):
         self,
         *,
         leaf: LeafKind = "pair",
-        n_estimators: int = 500,
+        n_estimators: int | Literal["auto"] = "auto",
         learning_rate: float = 0.1,
         max_leaf_nodes: int | Literal["auto"] | None = "auto",
         max_depth: int | None = None,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | Literal["auto"] = "auto",
         l2_regularization: float = 0.0,
         min_gain: float = 0.0,
         max_delta: float | None = None,
@@ -87,9 +114,9 @@ class AOSOLogitBoostClassifier(BaseBooster):
         categorical_features: Any = "from_dtype",
         init: str = "prior",
         class_weight: Any = None,
-        calibration: str | None = None,
+        calibration: str | None = "auto",
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | Literal["auto"] = "auto",
         n_iter_no_change: int = 50,
         scoring: Any = "loss",
         time_limit: float | None = None,
@@ -133,6 +160,10 @@ class AOSOLogitBoostClassifier(BaseBooster):
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> AOSORule:
         return AOSORule(self.leaf, self.learning_rate)
+
+    def _layout(self, n_classes: int) -> Layout:
+        many = n_classes > MANY_CLASSES[self.leaf] and self.monotonic_cst is None
+        return "lists" if many else "by_row"
 
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
         limit: Any = self.max_leaf_nodes

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from ._boosting.grower import Criterion
 from ._families.logistic import BaseBooster
+from ._ground.documented import documented
+from ._ground.wording import hinting
 from .mart import MARTRule
 
 
@@ -27,10 +29,24 @@ class LogitBoostRule(MARTRule):
     criterion: Criterion = "newton"
 
 
+@documented
+@hinting
 class LogitBoostClassifier(BaseBooster):
-    __doc__ = f"""Robust LogitBoost: K regression trees a round, grown on both derivatives.
+    """Robust LogitBoost: K regression trees per round, grown on first and second derivatives.
 
-    {(BaseBooster.__doc__ or "").split(chr(10), 1)[1]}"""
+    References
+    ----------
+    P. Li: "Robust LogitBoost and adaptive base class (ABC) LogitBoost", UAI 2010.
+    https://arxiv.org/abs/1203.3491
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import LogitBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LogitBoostClassifier(n_estimators=20).fit(X, y).predict(X[:2])
+    array([0, 0])
+    """
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> LogitBoostRule:
         return LogitBoostRule(self.learning_rate)

@@ -12,34 +12,110 @@ bound or stand-in and say so by the attribute `exact_hessian = False`. The metho
 `probabilities(F)` -> (n_rows, n_classes) is optional; without it they are the soft-max of F.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import log_softmax, softmax
 
+from ._ground import portable
 from ._ground.errors import InvalidParameterError
+from ._ground.portable import log_softmax, softmax
+from ._ground.sums import ordered_product
 
 Array = NDArray[np.float64]  # (n_rows, n_classes)
 
 
 @runtime_checkable
 class Loss(Protocol):
-    """What a loss has to have."""
+    """Interface of a loss: three methods of the targets and the scores.
 
-    def value(self, Y: Array, F: Array) -> Array: ...
+    `exact_hessian = False` says that `hessian` is a positive stand-in for the second derivatives.
+    The method `probabilities(F)` is optional; without it probabilities are the soft-max of the
+    scores.
 
-    def gradient(self, Y: Array, F: Array) -> Array: ...
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgewise.losses import check_loss
+    >>> class SquaredError:
+    ...     def value(self, Y, F):
+    ...         return ((Y - F) ** 2).sum(axis=1) / 2
+    ...     def gradient(self, Y, F):
+    ...         return F - Y
+    ...     def hessian(self, Y, F):
+    ...         return np.ones_like(F)
+    >>> check_loss(SquaredError())
+    """
 
-    def hessian(self, Y: Array, F: Array) -> Array: ...
+    def value(self, Y: Array, F: Array) -> Array:
+        """Compute the loss of every row.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (n_rows, n_classes)
+            Targets: a one at the label of a row, or probabilities (soft labels).
+        F : ndarray of shape (n_rows, n_classes)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+        """
+
+    def gradient(self, Y: Array, F: Array) -> Array:
+        """Compute the first derivatives by the scores.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (n_rows, n_classes)
+            Targets.
+        F : ndarray of shape (n_rows, n_classes)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
+
+    def hessian(self, Y: Array, F: Array) -> Array:
+        """Compute the second derivatives by the scores, the diagonal only.
+
+        Parameters
+        ----------
+        Y : ndarray of shape (n_rows, n_classes)
+            Targets.
+        F : ndarray of shape (n_rows, n_classes)
+            Scores.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+        """
 
 
 @dataclass(frozen=True)
-class LogLoss:
-    """-sum_k t_k log p_k, the targets mixed with a share `smoothing` of the uniform distribution.
+class LogLoss(Loss):
+    """The log loss, -sum_k t_k log p_k, of smoothed targets t.
 
-    Smoothed targets (Szegedy and others, CVPR 2016) keep a model from being too sure of itself.
+    Smoothed targets keep a model from being overconfident.
+
+    Parameters
+    ----------
+    smoothing : float, default=0.0
+        Share of the uniform distribution mixed into the targets; at least 0 and below 1.
+
+    References
+    ----------
+    C. Szegedy, V. Vanhoucke, S. Ioffe, J. Shlens, Z. Wojna: "Rethinking the Inception architecture
+    for computer vision", CVPR 2016.
+
+    Examples
+    --------
+    >>> from edgewise import NewtonBoostClassifier
+    >>> from edgewise.losses import LogLoss
+    >>> model = NewtonBoostClassifier(loss=LogLoss(smoothing=0.1))
     """
 
     smoothing: float = 0.0
@@ -51,22 +127,40 @@ class LogLoss:
         return np.asarray((1.0 - self.smoothing) * Y + self.smoothing / Y.shape[1])
 
     def value(self, Y: Array, F: Array) -> Array:
-        return np.asarray(-(self._targets(Y) * log_softmax(F, axis=1)).sum(axis=1))
+        return np.asarray(-(self._targets(Y) * log_softmax(F)).sum(axis=1))
 
     def gradient(self, Y: Array, F: Array) -> Array:
-        return np.asarray(softmax(F, axis=1) - self._targets(Y))
+        return np.asarray(softmax(F) - self._targets(Y))
 
     def hessian(self, Y: Array, F: Array) -> Array:
-        p = softmax(F, axis=1)
+        p = softmax(F)
         return np.asarray(p * (1.0 - p))
 
 
 @dataclass(frozen=True)
-class GeneralizedCrossEntropy:
-    """sum_k y_k (1 - p_k^q) / q: between the log loss (q to 0) and the absolute error (q = 1).
+class GeneralizedCrossEntropy(Loss):
+    """The generalised cross entropy, sum_k y_k (1 - p_k^q) / q.
 
-    Zhang and Sabuncu (NeurIPS 2018). It is bounded, so a row whose label is hopeless pulls no
-    longer: for noisy labels. Not convex; the stand-in for the Hessian is p_y^q p_k (1 - p_k).
+    It lies between the log loss (q to 0) and the absolute error (q = 1).
+
+    The loss is bounded, so a row with a hopeless label stops pulling: use it for noisy labels. It
+    is not convex; the stand-in for the Hessian is p_y^q p_k (1 - p_k).
+
+    Parameters
+    ----------
+    q : float, default=0.7
+        Exponent, above 0 and at most 1.
+
+    References
+    ----------
+    Z. Zhang, M. R. Sabuncu: "Generalized cross entropy loss for training deep neural networks with
+    noisy labels", NeurIPS 2018.
+
+    Examples
+    --------
+    >>> from edgewise import NewtonBoostClassifier
+    >>> from edgewise.losses import GeneralizedCrossEntropy
+    >>> model = NewtonBoostClassifier(loss=GeneralizedCrossEntropy(q=0.5))
     """
 
     q: float = 0.7
@@ -80,8 +174,8 @@ class GeneralizedCrossEntropy:
 
     def _powers(self, Y: Array, F: Array) -> tuple[Array, Array]:
         """p and y_k p_k^q."""
-        log_p = log_softmax(F, axis=1)
-        return np.exp(log_p), Y * np.exp(self.q * log_p)
+        log_p = log_softmax(F)
+        return portable.exp(log_p), Y * portable.exp(self.q * log_p)
 
     def value(self, Y: Array, F: Array) -> Array:
         return np.asarray((Y.sum(axis=1) - self._powers(Y, F)[1].sum(axis=1)) / self.q)
@@ -95,14 +189,31 @@ class GeneralizedCrossEntropy:
         return np.asarray(power.sum(axis=1, keepdims=True) * p * (1.0 - p))
 
 
-class TransitionLoss:
-    """The log loss of labels that went wrong with known probabilities.
+class TransitionLoss(Loss):
+    """The log loss of labels that were recorded wrongly with known probabilities.
 
-    noise[t, k] is the probability that label k is recorded where t is true (rows sum to 1, classes
-    sorted). The soft-max p stands for the true label; what is recorded has the probabilities
-    p @ noise ("forward correction", Patrini and others, CVPR 2017). Not convex in the scores; the
-    stand-in for the Hessian is that of the log loss, of which expectation maximisation shows that a
-    Newton step on it lowers the loss as well.
+    The soft-max p stands for the true label, and recorded labels have the probabilities p @ noise
+    ("forward correction"). The loss is not convex in the scores; the stand-in for the Hessian is
+    that of the log loss, and expectation maximisation shows that a Newton step on it lowers this
+    loss too.
+
+    Parameters
+    ----------
+    noise : array-like of shape (n_classes, n_classes)
+        ``noise[t, k]`` is the probability that label k is recorded where t is true. Rows sum to 1;
+        classes are sorted.
+
+    References
+    ----------
+    G. Patrini, A. Rozza, A. Menon, R. Nock, L. Qu: "Making deep neural networks robust to label
+    noise: a loss correction approach", CVPR 2017.
+
+    Examples
+    --------
+    >>> from edgewise import NewtonBoostClassifier
+    >>> from edgewise.losses import TransitionLoss
+    >>> noise = [[0.9, 0.1, 0.0], [0.0, 0.9, 0.1], [0.1, 0.0, 0.9]]
+    >>> model = NewtonBoostClassifier(loss=TransitionLoss(noise))
     """
 
     exact_hessian = False
@@ -126,31 +237,171 @@ class TransitionLoss:
                 f"The noise of TransitionLoss must have one row for each of the {F.shape[1]} "
                 f"classes. Got {len(self.noise)} rows."
             )
-        p = softmax(F, axis=1)
-        return p, np.maximum(p @ self.noise, 1e-300)
+        p = softmax(F)
+        return p, np.maximum(ordered_product(p, self.noise), 1e-300)
 
     def value(self, Y: Array, F: Array) -> Array:
-        return np.asarray(-(Y * np.log(self._recorded(F)[1])).sum(axis=1))
+        return np.asarray(-(Y * portable.log(self._recorded(F)[1])).sum(axis=1))
 
     def gradient(self, Y: Array, F: Array) -> Array:
         p, recorded = self._recorded(F)
         # y_k / q_k spread back over the labels that may be true: the posterior of the true label.
-        true = p * ((Y / recorded) @ self.noise.T)
+        true = p * ordered_product(Y / recorded, self.noise.T)
         return np.asarray(p * Y.sum(axis=1, keepdims=True) - true)
 
     def hessian(self, Y: Array, F: Array) -> Array:
-        p = softmax(F, axis=1)
+        p = softmax(F)
+        return np.asarray(p * (1.0 - p))
+
+
+@dataclass(frozen=True)
+class FocalLoss(Loss):
+    """The focal loss, sum_k y_k (1 - p_k)^gamma (-log p_k).
+
+    Rows that are easy count less. With gamma = 0 it is the log loss. It is not a proper scoring
+    rule: its probabilities are too close to uniform. It is not convex; the stand-in for the Hessian
+    is that of the log loss with the weight of the row, (1 - p_y)^gamma p_k (1 - p_k).
+
+    Parameters
+    ----------
+    gamma : float, default=2.0
+        Exponent, at least 0 and finite.
+
+    References
+    ----------
+    T.-Y. Lin, P. Goyal, R. Girshick, K. He, P. Dollár: "Focal loss for dense object detection",
+    ICCV 2017.
+
+    Examples
+    --------
+    >>> from edgewise import NewtonBoostClassifier
+    >>> from edgewise.losses import FocalLoss
+    >>> model = NewtonBoostClassifier(loss=FocalLoss(gamma=1.0))
+    """
+
+    gamma: float = 2.0
+    exact_hessian = False
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.gamma < np.inf:
+            raise InvalidParameterError(
+                f"The 'gamma' of FocalLoss must be at least 0 and finite. Got {self.gamma!r}."
+            )
+
+    @staticmethod
+    def _power(base: Array, exponent: float) -> Array:
+        """With the same bits on every machine."""
+        answer: Array = portable.exp(exponent * portable.log(np.maximum(base, 1e-15)))
+        return answer
+
+    def _weights(self, Y: Array, p: Array) -> Array:
+        """y_k (1 - p_k)^gamma"""
+        return np.asarray(Y * self._power(1.0 - p, self.gamma))
+
+    def value(self, Y: Array, F: Array) -> Array:
+        log_p = log_softmax(F)
+        return np.asarray(-(self._weights(Y, portable.exp(log_p)) * log_p).sum(axis=1))
+
+    def gradient(self, Y: Array, F: Array) -> Array:
+        log_p = log_softmax(F)
+        p = portable.exp(log_p)
+        # p_k dL/dp_k of the term of class k: gamma p (1 - p)^(gamma - 1) log p - (1 - p)^gamma
+        steep = self.gamma * p * self._power(1.0 - p, self.gamma - 1.0) * log_p
+        own = Y * (steep - self._power(1.0 - p, self.gamma))
+        return np.asarray(own - p * own.sum(axis=1, keepdims=True))
+
+    def hessian(self, Y: Array, F: Array) -> Array:
+        p = softmax(F)
+        return np.asarray(self._weights(Y, p).sum(axis=1, keepdims=True) * p * (1.0 - p))
+
+
+class LogitAdjustedLoss(Loss):
+    """The log loss of scores that are shifted by tau times the log class frequencies.
+
+    The loss is that of the soft-max of F + tau log prior, and the probabilities are those of F. So
+    with tau = 1 the most probable class is the one with the largest p(x | k), which is best for
+    balanced accuracy.
+
+    Parameters
+    ----------
+    priors : array-like of shape (n_classes,)
+        Class frequencies of the training rows, classes sorted; their sum is 1.
+    tau : float, default=1.0
+        Strength of the shift.
+
+    References
+    ----------
+    A. K. Menon, S. Jayasumana, A. S. Rawat, H. Jain, A. Veit, S. Kumar: "Long-tail learning via
+    logit adjustment", ICLR 2021.
+
+    Examples
+    --------
+    >>> from edgewise import NewtonBoostClassifier
+    >>> from edgewise.losses import LogitAdjustedLoss
+    >>> model = NewtonBoostClassifier(loss=LogitAdjustedLoss([0.9, 0.05, 0.05]))
+    """
+
+    def __init__(self, priors: ArrayLike, tau: float = 1.0) -> None:
+        self.priors = np.array(priors, dtype=np.float64)
+        self.tau = tau
+        vector = self.priors.ndim == 1 and len(self.priors) > 1
+        if not vector or not np.all(self.priors > 0) or abs(math.fsum(self.priors) - 1.0) > 1e-6:
+            raise InvalidParameterError(
+                "The priors of LogitAdjustedLoss must be positive class frequencies with the sum "
+                f"1. Got {self.priors!r}."
+            )
+        if not np.isfinite(tau):
+            raise InvalidParameterError(
+                f"The 'tau' of LogitAdjustedLoss must be finite. Got {tau!r}."
+            )
+
+    def __repr__(self) -> str:
+        return f"LogitAdjustedLoss({self.priors.tolist()!r}, tau={self.tau!r})"
+
+    def _shifted(self, F: Array) -> Array:
+        if F.shape[1] != len(self.priors):
+            raise InvalidParameterError(
+                f"The priors of LogitAdjustedLoss must be those of the {F.shape[1]} classes. Got "
+                f"{len(self.priors)}."
+            )
+        return np.asarray(F + self.tau * portable.log(self.priors))
+
+    def value(self, Y: Array, F: Array) -> Array:
+        return np.asarray(-(Y * log_softmax(self._shifted(F))).sum(axis=1))
+
+    def gradient(self, Y: Array, F: Array) -> Array:
+        return np.asarray(softmax(self._shifted(F)) - Y)
+
+    def hessian(self, Y: Array, F: Array) -> Array:
+        p = softmax(self._shifted(F))
         return np.asarray(p * (1.0 - p))
 
 
 def check_loss(
     loss: Any, *, n_classes: int = 4, n_rows: int = 60, seed: int = 0, tolerance: float = 1e-5
 ) -> None:
-    """Compares the derivatives of a loss with finite differences; raises where they disagree.
+    """Compare the derivatives of a loss with finite differences.
 
-    Rows have one-hot targets and random scores. `tolerance` is the largest difference allowed, as a
-    share of the largest derivative. With `exact_hessian = False` the Hessian has only to be finite
-    and not negative.
+    An error says where they disagree.
+    With ``exact_hessian = False`` the Hessian only has to be finite and not negative.
+
+    Parameters
+    ----------
+    loss : Loss
+        Object with the methods value, gradient and hessian.
+    n_classes : int, default=4
+        Number of classes of the random rows.
+    n_rows : int, default=60
+        Number of random rows, with one-hot targets and random scores.
+    seed : int, default=0
+        Seed of the rows.
+    tolerance : float, default=1e-05
+        Largest difference allowed, as a share of the largest derivative.
+
+    Examples
+    --------
+    >>> from edgewise.losses import LogLoss, check_loss
+    >>> check_loss(LogLoss(smoothing=0.1))
     """
     if not isinstance(loss, Loss) or isinstance(loss, type):
         raise InvalidParameterError(

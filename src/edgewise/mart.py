@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from ._boosting.grower import ALONE, Criterion, Engine, Tree
 from ._families.logistic import BaseBooster
+from ._ground.documented import documented
+from ._ground.wording import hinting
 
 
 class MARTRule:
@@ -45,10 +47,24 @@ class MARTRule:
         return {}
 
 
+@documented
+@hinting
 class MARTClassifier(BaseBooster):
-    __doc__ = f"""MART: K regression trees a round, grown on first derivatives.
+    """MART: K regression trees per round, grown on first derivatives.
 
-    {(BaseBooster.__doc__ or "").split(chr(10), 1)[1]}"""
+    References
+    ----------
+    J. H. Friedman: "Greedy function approximation: a gradient boosting machine", Annals of
+    Statistics 29 (2001), 1189-1232.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> MARTClassifier(n_estimators=20).fit(X, y).predict(X[:2])
+    array([0, 0])
+    """
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> MARTRule:
         return MARTRule(self.learning_rate)

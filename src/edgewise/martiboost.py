@@ -20,6 +20,7 @@ Deviations: a node that rows of one class reach is the end of their way, with th
 a node that no row reaches answers with the majority of the steps that lead to it.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
@@ -32,6 +33,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._boosting.base import TRAINING, transaction
+from ._boosting.nothing import has_splits, warn_of_nothing
 from ._boosting.progress import Progress
 from ._boosting.sampling import seed_of
 from ._boosting.threads import n_threads
@@ -43,7 +45,9 @@ from ._data.rows import Rows
 from ._data.sparse import Matrix
 from ._data.weights import Weights
 from ._ground import params as p
+from ._ground.documented import documented
 from ._ground.errors import InvalidDataError
+from ._ground.wording import hinting
 from ._model.check import check_types, need
 from ._model.model import Model, ModelBuilder
 from ._model.saved import Saved
@@ -128,46 +132,69 @@ class Walk:
         self.mass = after
 
 
+@documented
+@hinting
 class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """MartiBoost: a branching program of weak learners, for two classes with noisy labels.
 
     Parameters
     ----------
     n_layers : int
-        Layers L; the program has L (L + 1) / 2 weak learners.
+        Number of layers L. The program has L (L + 1) / 2 weak learners.
     routing : {"expected", "random"}
-        Whether training rows take all ways with their probabilities, or one at random, which costs
-        less and has more noise.
+        Paths of the training rows: all paths with their probabilities, or one path drawn at random,
+        which costs less and adds noise.
     max_leaf_nodes : int or None
-        Leaves of a weak learner's tree; 2 makes it a stump.
+        Largest number of leaves of a weak learner's tree. 2 makes it a stump.
     max_depth : int or None
-        Depth of a tree. None: no limit.
+        Largest depth of a tree. None sets no limit.
     min_samples_leaf : int
-        Rows a leaf must hold.
+        Smallest number of rows in a leaf.
     max_bins : int
-        Bins of a feature, missing values not counted.
+        Largest number of bins of a feature, not counting the bin of missing values.
     categorical_features : "from_dtype", list of column numbers, names or bools, or None
-        Columns whose values are categories: they are split into sets of values. "from_dtype": the
-        columns of a data frame that hold strings or are of a categorical type. Values that training
-        has not seen are treated as missing.
+        Columns whose values are categories; a split divides them into two sets. "from_dtype"
+        selects the columns of a data frame that hold strings or have a categorical type. Values
+        that do not occur in training are treated as missing.
     class_weight : dict, "balanced" or None
-        Weights of the classes, multiplied into `sample_weight`. Nodes balance the classes anyway.
+        Weights of the classes, multiplied into `sample_weight`. Every node balances the classes in
+        any case.
     random_state : int, RandomState or None
-        Draws the ways of the training rows.
+        Seed of the paths that are drawn.
     n_jobs : int or None
-        Threads; the model is the same, bit for bit, for any number.
+        Number of threads. The model is the same, bit for bit, for any number.
     verbose : int
         1 shows a progress bar.
 
     Attributes
     ----------
-    classes_ : the two class labels, sorted.
-    is_categorical_ : which features are categorical, or None.
-    categories_ : by the number of a column that holds strings or categories its values; the model
-        knows a value by its place there.
-    model_ : the branching program as plain arrays.
-    history_ : dict of arrays with one entry per layer: "frozen", the share of the rows' weight
-        whose way has ended.
+    classes_ : ndarray of shape (2,)
+        The two class labels, sorted.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if X had string names.
+    is_categorical_ : ndarray of bool or None
+        Which features are categorical.
+    categories_ : dict of int to ndarray
+        Values of each column that holds strings or categories. The model stores a value as its
+        position in this array.
+    model_ : BranchingProgram
+        The program as plain NumPy arrays.
+    history_ : dict of ndarray
+        One entry per layer: "frozen", the share of the weight of the rows whose path has ended.
+
+    References
+    ----------
+    P. M. Long, R. A. Servedio: "Martingale boosting", COLT 2005.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from edgewise import MartiBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> MartiBoostClassifier(n_layers=10).fit(X, y).predict(X[:2])
+    array([0, 0])
     """
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -212,9 +239,26 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         self.verbose = verbose
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fits the program to rows X with labels y of two classes."""
+        """Fit the program to rows X with labels y of two classes.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Training rows. NaN and null are missing values.
+        y : array-like of shape (n_rows,)
+            Labels of two classes.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. Rows of weight zero count as absent.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
         with transaction(self):
             self._fit(X, y, sample_weight)
+            if not has_splits(self.model_.trees):
+                warn_of_nothing(self, "no tree has a split", stacklevel=2)
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
@@ -257,7 +301,7 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
             nodes += layer
             right = np.array([node.right for node in layer])
             walk.step(right, np.array([node.frozen for node in layer]), says.view(bool))
-            ended.append(1.0 - float((walk.mass.sum(axis=0) * walk.shares).sum()))
+            ended.append(1.0 - math.fsum(walk.mass.sum(axis=0) * walk.shares))
             progress.update(t + 1, f"ended {ended[-1]:.3f}")
         progress.close()
         program = BranchingProgram(
@@ -277,9 +321,19 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         return program, program.n_layers
 
     def predict_proba(self, X: ArrayLike) -> Weights:
-        """The probability that the random walk of a row ends in each class, (n_rows, 2).
+        """Compute the probability that the random walk of a row ends in each class.
 
-        It is the program's own randomness, not an estimate of the frequencies of the classes.
+        It is the randomness of the program, not an estimate of class frequencies.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Probabilities.
         """
         check_is_fitted(self)
         matrix = features.matrix(self, X, reset=False)
@@ -288,12 +342,34 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         return np.stack([1.0 - one, one], axis=1)
 
     def decision_function(self, X: ArrayLike) -> Weights:
-        """How much more probable the second class is than the first, (n_rows,)."""
+        """Compute the probability of the second class minus that of the first.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Scores.
+        """
         proba = self.predict_proba(X)
         return np.asarray(proba[:, 1] - proba[:, 0])
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """The class in which a row's walk ends more often."""
+        """Predict the class in which the random walk of a row ends more often.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels.
+        """
         second = self.decision_function(X) > 0
         labels: NDArray[Any] = self.classes_[second.astype(int)]
         return labels

@@ -16,6 +16,7 @@ loss, unless ``init="zero"``.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -23,12 +24,16 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._boosting.grower import NOTHING_LEFT, Growing, Tree
+from ._boosting.validation import Answers
 from ._data.rows import Rows
 from ._data.sparse import Matrix
+from ._data.targets import Labels
 from ._data.weights import Weights
 from ._families.logistic import BaseBooster
 from ._ground import params as p
+from ._ground.documented import documented
 from ._ground.errors import InvalidDataError, InvalidParameterError
+from ._ground.wording import hinting
 from ._model.model import Model, Scores
 from .losses import LogLoss, Loss
 
@@ -38,7 +43,7 @@ class LossEngine(Growing):
 
     def __init__(self, rows: Rows, start: Scores, loss: Any, **growing: Any) -> None:
         super().__init__(rows, **growing)
-        self.targets = (rows.codes[:, np.newaxis] == np.arange(len(start))).astype(np.float64)
+        self.targets = one_hot(rows.codes, len(start))
         self.scores = np.tile(start, (len(rows.codes), 1))  # (n, n_classes)
         self._weights = rows.weights
         self._shares = rows.shares()
@@ -82,8 +87,7 @@ class LossEngine(Growing):
 
     def loss(self) -> float:
         """The mean loss."""
-        values = np.asarray(self._loss.value(self.targets, self.scores), dtype=np.float64)
-        return math.fsum(self._shares * values)
+        return mean_loss(self._loss, self.targets, self.scores, self._shares)
 
     def nothing_left(self, loss: float) -> bool:
         return loss < NOTHING_LEFT and loss >= 0.0
@@ -104,16 +108,32 @@ class NewtonRule:
         return {}
 
 
+@documented
+@hinting
 class NewtonBoostClassifier(BaseBooster):
-    __doc__ = f"""Newton boosting: K regression trees a round for a loss of your choice.
+    """Newton boosting: K regression trees per round for a loss of your choice.
 
-    {(BaseBooster.__doc__ or "").split(chr(10), 1)[1]}
-    Further parameter
-    -----------------
+    Parameters
+    ----------
     loss : "log_loss" or an object with the methods value, gradient and hessian
-        What is lowered; see :mod:`edgewise.losses`, also for robust losses and a check of your own.
-        Early stopping with scoring="loss" watches the log loss of the probabilities, whatever it
-        is.
+        Loss to minimise; see :mod:`edgewise.losses`, which has robust losses and a check for your
+        own. Early stopping with ``scoring="loss"`` watches its mean over the
+        validation rows.
+
+    References
+    ----------
+    J. H. Friedman: "Greedy function approximation: a gradient boosting machine", Annals of
+    Statistics 29 (2001), 1189-1232.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import NewtonBoostClassifier
+    >>> from edgewise.losses import GeneralizedCrossEntropy
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = NewtonBoostClassifier(loss=GeneralizedCrossEntropy(), n_estimators=20).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
     """
 
     _rules: ClassVar[dict[str, p.Rule]] = BaseBooster._rules | {
@@ -127,11 +147,11 @@ class NewtonBoostClassifier(BaseBooster):
         self,
         *,
         loss: Any = "log_loss",
-        n_estimators: int = 200,
+        n_estimators: int | Literal["auto"] = "auto",
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 20,
         max_depth: int | None = None,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | Literal["auto"] = "auto",
         l2_regularization: float = 0.0,
         min_gain: float = 0.0,
         max_delta: float | None = None,
@@ -144,9 +164,9 @@ class NewtonBoostClassifier(BaseBooster):
         categorical_features: Any = "from_dtype",
         init: str = "prior",
         class_weight: Any = None,
-        calibration: str | None = None,
+        calibration: str | None = "auto",
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | Literal["auto"] = "auto",
         n_iter_no_change: int = 50,
         scoring: Any = "loss",
         time_limit: float | None = None,
@@ -199,8 +219,28 @@ class NewtonBoostClassifier(BaseBooster):
         growing = self._growing(rows, len(start))
         return LossEngine(rows, start, self._lowered, **growing)
 
+    def _own_score(self, rows: Rows, answers: Answers) -> Callable[[Scores], float]:
+        """The mean loss, negated."""
+        targets = one_hot(rows.codes, len(self.classes_))
+        shares = rows.shares()
+        return lambda scores: -mean_loss(self._lowered, targets, scores, shares)
+
+    def _refines(self) -> bool:
+        return super()._refines() and isinstance(self._lowered, LogLoss)
+
     def _link(self, scores: Scores, n_threads: int) -> Scores:
         own = getattr(self._lowered, "probabilities", None)
         if own is None:
             return super()._link(scores, n_threads)
         return np.asarray(own(scores), dtype=np.float64)
+
+
+def one_hot(codes: Labels, n_classes: int) -> Scores:
+    """Targets (n, n_classes): one at the label of a row."""
+    targets: Scores = (codes[:, np.newaxis] == np.arange(n_classes)).astype(np.float64)
+    return targets
+
+
+def mean_loss(loss: Any, targets: Scores, scores: Scores, shares: Weights) -> float:
+    values = np.asarray(loss.value(targets, scores), dtype=np.float64)
+    return math.fsum(shares * values)

@@ -27,7 +27,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
-from scipy.special import log_softmax
 from sklearn.base import clone
 from sklearn.ensemble._base import _set_random_states
 from sklearn.utils import check_random_state
@@ -43,11 +42,14 @@ from ._data.groups import grouped
 from ._data.rows import Rows
 from ._data.sparse import Matrix, for_others
 from ._data.weights import Weights
-from ._families.coefficients import ROUNDING
+from ._families.coefficients import ROUNDING, risk_of
 from ._families.mh_bases import check_base
 from ._families.vote_grower import VoteGrower
-from ._families.voting import DOC, VotingBooster, at_most
+from ._families.voting import VotingBooster, at_most
 from ._ground import params as p
+from ._ground import portable
+from ._ground.documented import documented
+from ._ground.wording import hinting
 from ._model.ensemble import EnsembleBuilder, EnsembleModel, Member
 from ._model.model import Scores
 
@@ -62,6 +64,7 @@ class SAMMEEngine:
     """The state with trees of our own: psi of the true label of every row, and weights from it."""
 
     rounding = 1e-14  # of weights that sum to one
+    log = staticmethod(portable.log)
 
     def __init__(self, rows: Rows, n_classes: int, grower: VoteGrower) -> None:
         self.X, self.codes = rows.X, rows.codes
@@ -112,7 +115,7 @@ class SAMMEEngine:
 
     def loss(self) -> float:
         """The multi-class exponential loss: mean of exp(mean_k psi_k - psi_y)."""
-        return float(np.exp(self._weights.log_risk + self.alpha_sum / self.n_classes))
+        return risk_of(self._weights.log_risk + self.alpha_sum / self.n_classes)
 
     def nothing_left(self, loss: float) -> bool:
         return False
@@ -125,6 +128,7 @@ class MemberEngine:
     """
 
     rounding = 0.0
+    log = staticmethod(np.log)
 
     def __init__(self, rows: Rows, n_classes: int, base: Any, random_state: Any) -> None:
         self.X, self.codes = for_others(rows.X), rows.codes
@@ -156,7 +160,7 @@ class MemberEngine:
         for member in items:
             alpha = float(member.table[0, 0])
             right = member.classifier.predict(self.X) == self.codes
-            self._raw = np.exp(np.log(self.weights) + alpha * ~right)
+            self._raw = np.exp(np.log(self.weights) + alpha * ~right)  # as scikit-learn
             self._raw /= np.sum(self._raw)
             self._of_true_label += alpha * right
             self.alpha_sum += alpha
@@ -169,7 +173,7 @@ class MemberEngine:
     def loss(self) -> float:
         """As with trees of our own."""
         excess = self.alpha_sum / self.n_classes - self._of_true_label
-        return float(np.average(np.exp(excess), weights=self._shares))
+        return float(np.average(portable.exp(excess), weights=self._shares))
 
     def nothing_left(self, loss: float) -> bool:
         return False
@@ -200,7 +204,8 @@ class SAMMERule:
         if self._is_chance(error, engine):
             self.stop_reason = "the base classifier is no better than chance"
             return []
-        alpha = self.learning_rate * (np.log((1 - error) / error) + np.log(engine.n_classes - 1))
+        log = engine.log
+        alpha = self.learning_rate * (log((1 - error) / error) + log(engine.n_classes - 1))
         self._story["alpha"] = float(alpha)
         return [engine.scaled(classifier, float(alpha))]
 
@@ -212,16 +217,37 @@ class SAMMERule:
         return self._story
 
 
+@documented
+@hinting
 class SAMMEClassifier(VotingBooster):
-    __doc__ = f"""SAMME: AdaBoost for K classes with one K-class classifier a round.
+    """SAMME: AdaBoost for K classes, with one K-class classifier per round.
 
     Parameters
     ----------
     base : "tree" or a classifier
-        Gini trees of our own, or any scikit-learn classifier whose fit takes sample_weight.
+        Base learner: Gini trees of this library, or any scikit-learn classifier whose `fit` takes
+        `sample_weight`.
     max_leaf_nodes : int, "auto" or None
-        "auto" is twelve leaves for every class but one, fewer where rows are few.{DOC}
-    sharpness_ : what vote shares are multiplied by before their soft-max gives probabilities.
+        Largest number of leaves of a tree. "auto" is twelve per class but one, and fewer on few
+        rows. None sets no limit.
+
+    Attributes
+    ----------
+    sharpness_ : float
+        Factor of the vote shares in the soft-max that gives the probabilities.
+
+    References
+    ----------
+    J. Zhu, H. Zou, S. Rosset, T. Hastie: "Multi-class AdaBoost", Statistics and Its Interface 2
+    (2009), 349-360.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import SAMMEClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> SAMMEClassifier(n_estimators=20).fit(X, y).predict(X[:2])
+    array([0, 0])
     """
 
     _rules: ClassVar[dict[str, p.Rule]] = VotingBooster._rules | {
@@ -247,7 +273,7 @@ class SAMMEClassifier(VotingBooster):
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | Literal["auto"] = "auto",
         n_iter_no_change: int = 50,
         scoring: Any = "accuracy",
         time_limit: float | None = None,
@@ -351,8 +377,10 @@ def sharpness(scores: Scores, rows: Rows) -> float:
     weights = rows.shares()
 
     def loss(log_factor: float) -> float:
-        log_p = log_softmax(np.exp(log_factor) * shares, axis=1)
-        pull = PULL * (log_factor - math.log(START_SHARPNESS)) ** 2
-        return pull - math.fsum(weights * log_p[at])
+        log_p = portable.log_softmax(portable.exp(log_factor) * shares)
+        pull = PULL * (log_factor - portable.log(START_SHARPNESS)) ** 2
+        return float(pull) - math.fsum(weights * log_p[at])
 
-    return float(np.exp(minimize_scalar(loss, bounds=(0, np.log(100)), method="bounded").x))
+    return float(
+        portable.exp(minimize_scalar(loss, bounds=(0, portable.log(100)), method="bounded").x)
+    )

@@ -17,15 +17,17 @@ probability g(k|x_i) and gives the pair the weight w_i |D_i(k)|. (The paper draw
 rows too; drawing labels only has the same mean and less noise.)
 
 ``step="paper"`` is R(h), the paper's choice (5.1: its factor K cancels against ||h||^2 = K).
-``step="constant"`` is R(h) / (K L) with L = 1 / (3 sqrt(3)), the smoothness constant of R for costs
-within [0, 1] (the paper proves 1), so that no round raises R in the exact projection; costs are
-divided by the largest difference within a row for it.
+``step="constant"`` is R(h) / (L ||h||^2) with the true R(h), also where labels are drawn, and L =
+1 / (3 sqrt(3)), the smoothness constant of R for costs within [0, 1] (the paper proves 1): no round
+raises R, whichever trees were drawn. (What the drawn pairs say of their own trees is too much: the
+trees were fitted to them.) Costs are divided by the largest difference within a row for it.
 
 Deviations: +1 means "dearer than average", so the step is subtracted; a class that was not drawn
 does not move in that round.
 """
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -34,19 +36,24 @@ from numpy.typing import ArrayLike, NDArray
 from . import _core
 from ._boosting.base import transaction
 from ._boosting.grower import set_leaves
+from ._boosting.nothing import warn_if_nothing_learned
+from ._boosting.validation import Answers
 from ._data.chance import row_keys, uniforms
 from ._data.rows import Rows
 from ._data.sparse import Matrix
 from ._data.weights import Weights
 from ._families.coefficients import signs_of
 from ._families.vote_grower import VoteGrower
-from ._families.voting import DOC, VotingBooster
+from ._families.voting import VotingBooster
 from ._ground import params as p
 from ._ground.checks import check_cost
+from ._ground.documented import documented
 from ._ground.errors import InvalidDataError
+from ._ground.wording import hinting
 from ._model.model import Scores
 
 SMOOTHNESS = 1 / (3 * np.sqrt(3))
+NO_STEP = 1e-14  # of scores: a smaller step is rounding
 
 
 class SoftmaxEngine:
@@ -89,6 +96,11 @@ class SoftmaxEngine:
         labels = np.count_nonzero(below < numbers, axis=1)
         return np.asarray(np.minimum(labels, self.rule.shape[1] - 1))
 
+    def true_slope(self, h: Weights) -> float:
+        """R(h) / ||h||^2 of the whole gradient, for outputs h (n, n_classes), not all zero."""
+        along = math.fsum((self.gradient() * h).sum(axis=1))
+        return along / math.fsum(self.shares * (h**2).sum(axis=1))
+
     def add(self, items: list[Any]) -> None:
         moves = np.array([tree.values[tree.leaf_of_row] for tree in items])  # (n_classes, n)
         self.psi += moves.T
@@ -106,6 +118,12 @@ class SoftmaxEngine:
         return loss <= 0.0
 
 
+def _outputs(tree: Any) -> Weights:
+    """h of the leaves: +1 where labels are dearer than average, 0 where no pair was drawn."""
+    edge, mass = tree.sums.reshape(-1, 2).T
+    return np.where(mass > 0, signs_of(edge, mass), 0.0)
+
+
 class SoftmaxRule:
     """One round: the gradient, projected on K trees."""
 
@@ -117,46 +135,71 @@ class SoftmaxRule:
         self.learning_rate = learning_rate
 
     def round(self, engine: SoftmaxEngine, m: int) -> list[Any]:
-        trees = engine.grower.vote_trees(self._signed_weights(engine, m), m)
-        slope = float(sum(abs(tree.sums[::2]).sum() for tree in trees))  # R(h)
-        if slope <= 0:
+        step, trees = self._project(engine, self.projection, m)
+        in_vain = self.step == "constant" and abs(step) < NO_STEP
+        if trees and in_vain and self.projection == "sampled":  # use all labels instead
+            step, trees = self._project(engine, "exact", m)
+        if not trees:
             self.stop_reason = "the gradient is zero"
-            return []
-        step = slope
-        if self.step == "constant":
+        return trees
+
+    def _project(self, engine: SoftmaxEngine, projection: str, m: int) -> tuple[float, list[Any]]:
+        """The step and K trees with the values -step h; no trees where nothing has a slope."""
+        exact = projection == "exact"
+        signed = engine.gradient() if exact else engine.drawn_gradient(m)
+        trees = engine.grower.vote_trees(signed, m)
+        slope = float(sum(abs(tree.sums[::2]).sum() for tree in trees))  # R(h), of what was drawn
+        if slope <= 0:
+            return 0.0, []
+        outputs = [_outputs(tree) for tree in trees]
+        if self.step == "paper":
+            step = slope
+        elif exact:  # ||h||^2 = K
             step = slope / (len(trees) * SMOOTHNESS)
-        for k, tree in enumerate(trees):
-            edge, mass = tree.sums.reshape(-1, 2).T
-            h = np.where(mass > 0, signs_of(edge, mass), 0.0)
+        else:
+            of_rows = [h[tree.leaf_of_row] for h, tree in zip(outputs, trees, strict=True)]
+            step = engine.true_slope(np.stack(of_rows, axis=1)) / SMOOTHNESS
+        for k, (tree, h) in enumerate(zip(trees, outputs, strict=True)):
             set_leaves(tree, -self.learning_rate * step * h[:, np.newaxis], [k])
         self._story = {"edge": slope, "step": step}
-        return list(trees)
-
-    def _signed_weights(self, engine: SoftmaxEngine, m: int) -> Weights:
-        if self.projection == "exact":
-            return engine.gradient()
-        return engine.drawn_gradient(m)
+        return step, list(trees)
 
     def story(self) -> dict[str, float]:
         return self._story
 
 
+@documented
+@hinting
 class SoftmaxBoostClassifier(VotingBooster):
-    __doc__ = f"""Soft-max boosting: minimises the expected cost of a stochastic decision rule.
+    """Soft-max boosting: minimises the expected cost of a stochastic decision rule.
 
-    `y` is a vector of labels, or an indicator matrix where several labels of a row may be right:
-    any of them costs nothing. The answer is one label per row, for an indicator matrix as y in the
-    form of an indicator row. `predict_proba` is the stochastic rule itself, not an estimate of the
-    frequencies of the classes.
+    `y` is a vector of labels, or an indicator matrix of the labels that are right for a row;
+    predicting any of them costs nothing. The prediction is always one label per row; for an
+    indicator matrix as y it has the form of an indicator row. `predict_proba` is the stochastic
+    rule, not an estimate of class frequencies.
 
     Parameters
     ----------
-    cost : array of shape (n_classes, n_classes) or None
-        cost[t, k] is the cost of the answer k where t is right, classes sorted. None: 0 and 1.
-    projection : {{"sampled", "exact"}}
-        Whether a round sees one drawn label of every row, or all labels.
-    step : {{"paper", "constant"}}
-        The paper's step, or the one that never raises the cost (with "exact").{DOC}
+    cost : array-like of shape (n_classes, n_classes) or None
+        ``cost[t, k]`` is the cost of predicting k where t is right, classes sorted. None: every
+        mistake costs 1.
+    projection : {"sampled", "exact"}
+        Labels a round learns from: one label drawn per row, or all labels.
+    step : {"paper", "constant"}
+        Step size: that of the paper, or one that never raises the cost.
+
+    References
+    ----------
+    M. Geist: "Soft-max boosting", Machine Learning 100 (2015), 305-332.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import SoftmaxBoostClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = SoftmaxBoostClassifier(n_estimators=20, random_state=0).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
     """
 
     _multi_label = True
@@ -185,7 +228,7 @@ class SoftmaxBoostClassifier(VotingBooster):
         categorical_features: Any = "from_dtype",
         class_weight: Any = None,
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | Literal["auto"] = "auto",
         n_iter_no_change: int = 50,
         scoring: Any = "accuracy",
         time_limit: float | None = None,
@@ -221,7 +264,7 @@ class SoftmaxBoostClassifier(VotingBooster):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(  # noqa: PLR0917
+    def fit(  # type: ignore[override]  # noqa: PLR0917 - rows are in memory, so y is needed
         self,
         X: ArrayLike,
         y: ArrayLike,
@@ -231,13 +274,33 @@ class SoftmaxBoostClassifier(VotingBooster):
         sample_weight_val: ArrayLike | None = None,
         costs: ArrayLike | None = None,
     ) -> Self:
-        """Fits the model to rows X with labels y.
+        """Fit the model to rows X with labels y.
 
-        `costs` (n_rows, n_classes) says row by row what each answer costs, in the place of `cost`.
-        See the other estimators for the rest.
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Training rows. NaN and null are missing values.
+        y : array-like of shape (n_rows,) or (n_rows, n_labels)
+            Labels, or an indicator matrix of the labels that are right.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. Rows of weight zero count as absent.
+        X_val : like X, default=None
+            Validation rows for early stopping. If given, no rows of X are held out.
+        y_val : like y, default=None
+            Labels of `X_val`.
+        sample_weight_val : array-like, default=None
+            Weights of `X_val`.
+        costs : array-like of shape (n_rows, n_classes), default=None
+            Cost of each prediction for each row. Replaces the parameter `cost`.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         with transaction(self):
             self._fit((X, y, sample_weight), (X_val, y_val, sample_weight_val), costs)
+            warn_if_nothing_learned(self, stacklevel=2)
         return self
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> SoftmaxRule:
@@ -246,6 +309,11 @@ class SoftmaxBoostClassifier(VotingBooster):
     def _engine(self, rows: Rows, start: Scores) -> SoftmaxEngine:
         costs = self._costs(rows, len(start))
         return SoftmaxEngine(rows, costs, self._grower(rows, len(start)))
+
+    def _own_score(self, rows: Rows, answers: Answers) -> Callable[[Scores], float]:
+        """The expected cost R, negated."""
+        costs, shares = self._costs(rows, len(self.classes_)), rows.shares()
+        return lambda scores: -math.fsum(shares * (answers.proba(scores) * costs).sum(axis=1))
 
     def _costs(self, rows: Rows, n_classes: int) -> Weights:
         """c_i(k), (n, n_classes)."""

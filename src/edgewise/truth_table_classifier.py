@@ -28,7 +28,10 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from ._data import targets
 from ._data.cross_fit import Answers, Codes, Examples, answers, cross_fit, examples, prefit_answers
 from ._ground import params as p
+from ._ground.documented import documented
 from ._ground.errors import InvalidParameterError
+from ._ground.sums import ordered_product
+from ._ground.wording import hinting
 from ._model.saved import Saved
 from .lab.truth_table import Loss, Minimum, TruthTable, loss_of
 
@@ -38,6 +41,8 @@ _MOST_CLASSIFIERS = 60
 _ALL_CELLS = 10  # classifiers up to which kappa is about all cells; above, about occupied ones
 
 
+@documented
+@hinting
 class TruthTableClassifier(
     Saved,
     ClassifierMixin,  # type: ignore[misc]  # scikit-learn is untyped
@@ -48,32 +53,63 @@ class TruthTableClassifier(
 
     Parameters
     ----------
-    estimators : list of (name, classifier)
-        At most 60. A classifier set to "drop" is left out.
+    estimators : list of (str, classifier)
+        Classifiers by name, at most 60. A classifier set to "drop" is left out.
     loss : {"exponential", "logistic"}, callable or Loss
-        The convex loss phi whose risk is minimised.
+        Convex loss whose risk is minimised.
     cv : int, splitter, iterable or "prefit"
-        How the classifiers come to answer for rows they were not fitted to. An integer: that many
-        folds, drawn by what the rows hold, so that neither their order nor a random state matters.
-        "prefit": the classifiers are fitted already and answer for all rows given to `fit`, which
-        should be other rows than those they have learned from.
+        Source of answers for rows a classifier was not fitted to. An integer is a number of folds,
+        drawn from the content of the rows, so that neither their order nor a random state matters.
+        "prefit": the classifiers are already fitted and answer for all rows passed to `fit`, which
+        should not be the rows they were fitted to.
     pseudo_count : float
-        A table whose risk has no minimum, as where a classifier makes no error, gets so much more
-        weight in both cells of every occupied pair.
+        Weight added to both cells of every occupied pair of a table whose risk has no minimum, as
+        where a classifier makes no error.
     n_jobs : int or None
-        Fits that run at once, as joblib counts.
+        Number of fits that run at once, as in joblib.
 
     Attributes
     ----------
-    classes_ : the class labels, sorted.
-    estimators_, named_estimators_ : the classifiers, fitted to all rows.
-    tables_ : one TruthTable for each class; of two classes, for the second.
-    minima_ : their minima.
-    beta_ : coefficients, (n_tables, n_classifiers).
-    smoothed_ : for each table whether `pseudo_count` was needed.
-    is_unique_ : for each table whether its minimiser is the only one.
-    kappa_ : (n_tables, 2), computed when asked for: a certified lower and an upper bound of the
-        stability margin; NaN where the minimiser is not unique.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    estimators_ : list of classifiers
+        The classifiers, fitted to all rows.
+    named_estimators_ : Bunch
+        The same by name.
+    n_features_in_ : int
+        Number of features.
+    tables_ : list of TruthTable
+        One table per class; for two classes, one for the second.
+    minima_ : list of Minimum
+        Minimum of the risk of each table.
+    beta_ : ndarray of shape (n_tables, n_classifiers)
+        Coefficients of the vote.
+    smoothed_ : ndarray of bool
+        Whether `pseudo_count` was needed, for each table.
+    is_unique_ : ndarray of bool
+        Whether the minimiser is unique, for each table.
+    kappa_ : ndarray of shape (n_tables, 2)
+        Certified lower and upper bound of the stability margin, computed on access; NaN where the
+        minimiser is not unique.
+
+    References
+    ----------
+    J. M. Brossier, O. Lafitte: "Supervised learning using truth tables", SIAM AN22, 2022.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from edgewise import MARTClassifier, TruthTableClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> named = [
+    ...     ("mart", MARTClassifier(n_estimators=20)),
+    ...     ("bayes", GaussianNB()),
+    ...     ("logistic", LogisticRegression(max_iter=1000)),
+    ... ]
+    >>> TruthTableClassifier(named).fit(X, y).predict(X[:2])
+    array([0, 0])
     """
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -109,10 +145,22 @@ class TruthTableClassifier(
     # --- fitting ----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fits the classifiers to rows X with labels y, and the vote to their answers.
+        """Fit the classifiers to rows X with labels y, and the vote to their answers.
 
-        Weights go to the classifiers and into the tables. Rows of weight zero are as good as
-        absent.
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Training rows, in any form the classifiers accept.
+        y : array-like of shape (n_rows,)
+            Labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, passed to the classifiers and used in the tables. Rows of weight
+            zero count as absent.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         named, loss = self._checked_estimators(), loss_of(self.loss)
@@ -240,19 +288,44 @@ class TruthTableClassifier(
         check_is_fitted(self)
         (X,) = indexable(X)
         said = np.column_stack([answers(e, X, self.classes_) for e in self.estimators_])
-        votes = [_signs(said, k) @ beta for k, beta in zip(self._asked(), self.beta_, strict=True)]
-        return np.column_stack(votes)
+        votes = [
+            ordered_product(_signs(said, k).astype(np.float64), beta[:, np.newaxis])
+            for k, beta in zip(self._asked(), self.beta_, strict=True)
+        ]
+        return np.hstack(votes)
 
     def _asked(self) -> Sequence[int]:
         return _asked_classes(len(self.classes_))
 
     def decision_function(self, X: Any) -> Reals:
-        """Scores, (n_rows, n_classes); for two classes that of the second, (n_rows,)."""
+        """Compute the scores of rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes) or (n_rows,)
+            Scores; for two classes that of the second.
+        """
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict_proba(self, X: Any) -> Reals:
-        """Class probabilities, (n_rows, n_classes)."""
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities in the order of `classes_`.
+        """
         scores = self._scores(X)
         chances = self.loss_.link(scores)
         if chances.shape[1] == 1:
@@ -263,7 +336,18 @@ class TruthTableClassifier(
         return proba
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """The class of the largest score; of two classes the second, if its score is positive."""
+        """Predict the class with the largest score.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels; for two classes the second if its score is positive.
+        """
         scores = self._scores(X)
         codes = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
         labels: NDArray[Any] = self.classes_[codes]
@@ -277,17 +361,39 @@ class TruthTableClassifier(
         return Bunch(**dict(self.estimators))
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters, with those of the classifiers if `deep`."""
+        """Return the parameters.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to include the parameters of the classifiers.
+
+        Returns
+        -------
+        dict
+            Values by name.
+        """
         params: dict[str, Any] = self._get_params("estimators", deep=deep)
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Sets parameters, whole classifiers by name, or their parameters as name__parameter."""
+        """Set parameters, whole classifiers by name, or their parameters as ``name__parameter``.
+
+        Parameters
+        ----------
+        params : dict
+            Values by name.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
         self._set_params("estimators", **params)
         return self
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Weights are used here, and by those classifiers that request them."""
+        """Return the routing: weights are used here, and by the classifiers that request them."""
         router = MetadataRouter(owner=self).add_self_request(self)
         for name, estimator in self.estimators:
             if not _dropped(estimator):

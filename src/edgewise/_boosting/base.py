@@ -6,7 +6,7 @@ probabilities; an algorithm adds its round rule.
 
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple, Self
@@ -20,7 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._data import features, targets
 from .._data.groups import as_trained, grouped
 from .._data.input import checked
-from .._data.rows import Rows
+from .._data.parts import held_out_parts
+from .._data.rows import NOTHING_TO_HOLD_OUT, Rows
 from .._data.sparse import SparseRows
 from .._ground import params as p
 from .._ground.errors import InvalidDataError, InvalidParameterError
@@ -29,12 +30,16 @@ from .._model.model import Model, ModelBuilder, Scores
 from .._model.saved import Saved
 from .callbacks import CallbackWatcher, Supported, managed
 from .loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
+from .nothing import warn_if_nothing_learned
 from .prediction import Predicting, distributed
 from .progress import Progress
-from .validation import Answers, scorer
+from .trials import MOST_ROWS, Clock, rounds_found
+from .validation import Answers, minus_log_loss, scorer
 
 TRAINING = ("X", "y", "sample_weight")
 VALIDATION = ("X_val", "y_val", "sample_weight_val")
+SHARE_AT_A_TIME = 0.2  # of the rows, held out in a trial
+SHARE_FOR_GOOD = 0.1  # of the rows, held out and never learned from
 
 
 class Fit(NamedTuple):
@@ -47,6 +52,17 @@ class Fit(NamedTuple):
     continues: bool  # from the model there is, by warm_start
     given: dict[str, Any]  # X, y and metadata as they came, for callbacks
     begin: float  # seconds on the clock
+    parts: Sequence[tuple[Rows, Rows]] = ()  # rows to learn from and rows held out, in trials
+    class_factors: NDArray[np.float64] | None = None  # by class_weight, where y is elsewhere
+
+
+class Ready(NamedTuple):
+    """What the loop needs."""
+
+    rows: Any
+    engine: Any
+    builder: Any
+    rule: Any
 
 
 class Learned(NamedTuple):
@@ -58,7 +74,103 @@ class Learned(NamedTuple):
 
 
 class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
-    """Fit as a transaction, early stopping, warm start, prediction from a model of scores."""
+    """The estimator that all boosters share.
+
+    `fit` is a transaction: a fit that fails or is interrupted leaves the estimator as it was.
+    Derived classes inherit the descriptions below (see ``_ground.documented``).
+
+    Parameters
+    ----------
+    n_estimators : int
+        Number of boosting rounds.
+    learning_rate : float
+        Shrinkage: every leaf value is multiplied by it.
+    max_leaf_nodes : int or None
+        Largest number of leaves of a tree. Trees grow best-first. None sets no limit.
+    max_depth : int or None
+        Largest depth of a tree. None sets no limit.
+    min_samples_leaf : int
+        Smallest number of rows in a leaf. Rows whose weight is negligible do not count.
+    min_gain : float
+        Smallest gain a split must have.
+    max_features : int, float or None
+        Features drawn for every round: a number, or a share of all features. None uses all.
+    splitter : {"best", "random"}
+        "best" searches every cut of every feature. "random" draws one cut per feature and node and
+        takes the best of these, as in extremely randomised trees.
+    interaction_cst : {"pairwise", "no_interactions"}, list of sets of columns, or None
+        Features that may occur together on a path from the root to a leaf: all of them belong to
+        one of the sets. Columns that are in no set form one more set.
+    max_bins : int
+        Largest number of bins of a feature, not counting the bin of missing values. A feature with
+        at most that many distinct values is searched exhaustively. Above 255, features with many
+        values take more memory and time.
+    categorical_features : "from_dtype", list of column numbers, names or bools, or None
+        Columns whose values are categories; a split divides them into two sets. "from_dtype"
+        selects the columns of a data frame that hold strings or have a categorical type. Values
+        that do not occur in training are treated as missing.
+    class_weight : dict, "balanced" or None
+        Weights of the classes, multiplied into `sample_weight`.
+    early_stopping : bool or "auto"
+        Whether to watch a validation set and keep the rounds up to its best score. "auto" does so
+        if `X_val` is passed to `fit`. With True and without `X_val`, rows are held out in turn to
+        find the number of rounds, and the model then learns from all rows.
+    validation_fraction : float or "auto"
+        Share of every class held out at a time if rows are needed and `X_val` is not given. "auto"
+        is 0.2, or 0.1 where rows stay held out (for `calibration`, or with `warm_start`).
+    n_iter_no_change : int
+        Rounds without a better validation score after which boosting stops.
+    scoring : str or callable
+        Score to watch: "loss" (the negated loss that the algorithm lowers) or a scikit-learn
+        scorer.
+    time_limit : float or None
+        Seconds `fit` may take. No round starts that would probably end later. None sets no limit.
+    on_interrupt : {"raise", "keep"}
+        Effect of Ctrl-C: "raise" leaves the estimator as it was before `fit`, "keep" ends the fit
+        with the rounds that are complete.
+    warm_start : bool
+        Whether `fit` resumes from the rounds already fitted. On the same data, k rounds and then m
+        more give the same model as k + m rounds; where something is drawn, this needs an integer
+        `random_state`.
+    random_state : int, RandomState or None
+        Seed of the held-out rows and of everything else that is drawn.
+    n_jobs : int or None
+        Number of threads. None uses all CPUs available to the process where the work is worth it.
+        The model is the same, bit for bit, for any number.
+    verbose : int
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted. For an indicator matrix: the numbers of its columns.
+    multi_label_ : bool
+        Whether y was an indicator matrix.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, if X had string names.
+    n_iter_ : int
+        Rounds of the model. With early stopping: up to and including the best round.
+    stop_reason_ : str
+        Why boosting ended.
+    history_ : dict of ndarray
+        One entry per round: "loss" on the training rows, "seconds" since the first round began,
+        with early stopping "validation_score", and figures of the algorithm.
+    is_categorical_ : ndarray of bool or None
+        Which features are categorical.
+    categories_ : dict of int to ndarray
+        Values of each column that holds strings or categories. The model stores a value as its
+        position in this array.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of the total gain of each feature.
+    feature_importances_by_class_ : ndarray of shape (n_classes, n_features)
+        The same shares, divided among the classes.
+    shap_start_ : ndarray of shape (n_classes,)
+        Mean scores to which `shap_values` add up to the scores of a row.
+    model_ : Model
+        Trees as plain NumPy arrays.
+    """
 
     _rules: ClassVar[dict[str, p.Rule]] = {
         "n_estimators": p.integer(1),
@@ -74,7 +186,7 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         "categorical_features": p.columns(),
         "class_weight": p.class_weight(),
         "early_stopping": p.either(p.boolean(), p.one_of("auto")),
-        "validation_fraction": p.real(0.0, 1.0, high_open=True),
+        "validation_fraction": p.either(p.real(0.0, 1.0, high_open=True), p.one_of("auto")),
         "n_iter_no_change": p.integer(1),
         "scoring": p.scoring(),
         "time_limit": p.real(0.0, none=True),
@@ -84,6 +196,7 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         "n_jobs": p.n_jobs(),
         "verbose": p.integer(0),
     }
+    _most_rounds: ClassVar[int] = 500  # of n_estimators="auto"
     _multi_label: ClassVar[bool] = False  # whether y may be an indicator matrix
     _fitted: ClassVar[dict[str, p.Rule]] = {
         "multi_label_": p.boolean(),
@@ -91,7 +204,7 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         "stop_reason_": p.text(),
     }
 
-    n_estimators: int
+    n_estimators: Any
     categorical_features: Any
     n_jobs: int | None
     random_state: Any
@@ -99,7 +212,7 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
     warm_start: bool
     class_weight: Any
     early_stopping: bool | str
-    validation_fraction: float
+    validation_fraction: Any
     n_iter_no_change: int
     scoring: Any
     time_limit: float | None
@@ -122,6 +235,14 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
     def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
         return ModelBuilder(start, rows.X.shape[1], rows.weights, n_threads)
 
+    def _own_score(self, rows: Rows, answers: Answers) -> Callable[[Scores], float]:
+        """What scoring="loss" watches, from raw scores of validation rows; higher is better."""
+        return minus_log_loss(rows, answers)
+
+    def _refines(self) -> bool:
+        """Whether trials watch the loss after temperature scaling, and the model is scaled."""
+        return False
+
     def _holds_rows_out(self) -> bool:
         """Whether a family needs validation rows for more than early stopping."""
         return False
@@ -130,20 +251,40 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
 
     def fit(
         self,
-        X: ArrayLike,
-        y: ArrayLike,
+        X: Any,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         X_val: ArrayLike | None = None,
         y_val: ArrayLike | None = None,
         sample_weight_val: ArrayLike | None = None,
     ) -> Self:
-        """Fits the model to rows X with labels y.
+        """Fit the model to rows X with labels y.
 
-        Rows of weight zero are as good as absent. X_val, y_val and sample_weight_val are for early
-        stopping; with them no rows of X are held out.
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Training rows. NaN and null are missing values. Or rows of Parquet files, see
+            ``edgewise.rows.parquet``, which bring their labels and weights along.
+        y : array-like of shape (n_rows,) or (n_rows, n_classes), default=None
+            Labels, or class probabilities of every row (soft labels). For estimators that support
+            several labels per row: an indicator matrix.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows. Rows of weight zero count as absent.
+        X_val : like X, default=None
+            Validation rows for early stopping and calibration. If given, no rows of X are held out.
+        y_val : like y, default=None
+            Labels of `X_val`.
+        sample_weight_val : array-like, default=None
+            Weights of `X_val`.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         with transaction(self):
             self._fit((X, y, sample_weight), (X_val, y_val, sample_weight_val))
+            warn_if_nothing_learned(self, stacklevel=2)
         return self
 
     @managed
@@ -156,7 +297,7 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         begin = time.perf_counter()
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         continues = self.warm_start and hasattr(self, "model_")
-        if features.is_dask(given[0]):
+        if features.is_elsewhere(given[0]):
             distributed().fit(self, given, given_val, begin)
             return
         labelled = checked(
@@ -178,15 +319,54 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         targets.need_two_classes(classes, type(self).__name__)
         rows = labelled.encoded(classes, "y")
         self.multi_label_: bool = rows.relevant is not None
-        validation = self._given_validation(given_val, classes)
-        watched = self.early_stopping is True or (
-            self.early_stopping == "auto" and validation is not None
-        )
-        if validation is None and (watched or self._holds_rows_out()):
-            rows, validation = rows.split(self.validation_fraction, self.random_state)
         asked = dict(zip(("X", "y"), given[:2], strict=True), metadata=_weights_only(given[2]))
-        rows, validation = rows.expanded(), validation.expanded() if validation else None
-        self._boost(Fit(rows, classes, validation, watched, continues, asked, begin))
+        fit = Fit(rows, classes, None, False, continues, asked, begin)
+        self._boost(self._with_validation(fit, self._given_validation(given_val, classes)))
+
+    def _with_validation(self, fit: "Fit", given: Rows | None) -> "Fit":
+        """The fit with its validation rows, if it needs any; soft labels become weighted rows.
+
+        Rows that are held out to find the number of rounds are learned from in the end, unless
+        calibration needs them or a warm start may go on from the model.
+        """
+        rows = fit.rows
+        if given is not None:
+            watched = self.early_stopping is not False
+            return fit._replace(rows=rows.expanded(), validation=given.expanded(), watched=watched)
+        searched = self._searches_rounds(len(rows.codes))
+        if searched and not self.warm_start and not self._holds_rows_out():
+            parts = held_out_parts(rows, self._share(SHARE_AT_A_TIME), self.random_state)
+            if not parts and self.early_stopping is True:
+                raise InvalidDataError(NOTHING_TO_HOLD_OUT)
+            return fit._replace(rows=rows.expanded(), parts=parts)
+        searched = searched and (self.early_stopping is True or self._holds_rows_out())
+        if searched or self._holds_rows_out():
+            rows, held = rows.split(self._share(SHARE_FOR_GOOD), self.random_state)
+            return fit._replace(rows=rows.expanded(), validation=held.expanded(), watched=searched)
+        return fit._replace(rows=rows.expanded())
+
+    def _searches_rounds(self, n_rows: int) -> bool:
+        """Whether held-out rows say how many rounds are best, if no rows are given for that."""
+        if self.early_stopping == "auto":
+            return self.n_estimators == "auto" and n_rows <= MOST_ROWS
+        return self.early_stopping is True
+
+    def _need_rounds(self, done: int) -> None:
+        """That a warm start has no more rounds behind it than it may have in all."""
+        if done > self._n_rounds():
+            raise InvalidParameterError(
+                f"The 'n_estimators' parameter of {type(self).__name__} must be at least the "
+                f"{done} rounds already fitted when warm_start=True. Got {self.n_estimators}."
+            )
+
+    def _share(self, usual: float) -> float:
+        """Share of the rows to hold out."""
+        given = self.validation_fraction
+        return usual if given == "auto" else float(given)
+
+    def _n_rounds(self) -> int:
+        """Rounds of a fit at most."""
+        return self._most_rounds if self.n_estimators == "auto" else self.n_estimators
 
     def _given_validation(self, given: tuple[Any, Any, Any], classes: NDArray[Any]) -> Rows | None:
         """The rows given for validation, checked; None if there are none or they are not wanted."""
@@ -210,30 +390,24 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
             multi_label=self._multi_label,
             soft=True,
         )
-        return labelled.encoded(classes, "y_val")
+        return labelled.encoded(classes, "y_val").in_own_order()
 
     def _boost(self, fit: "Fit") -> None:
         before = Learned(self.model_, self.history_, self.n_iter_) if fit.continues else None
-        done = before.n_iter_ if before else 0
-        if done > self.n_estimators:
-            raise InvalidParameterError(
-                f"The 'n_estimators' parameter of {type(self).__name__} must be at least the "
-                f"{done} rounds already fitted when warm_start=True. Got {self.n_estimators}."
-            )
+        done, most = before.n_iter_ if before else 0, self._n_rounds()
+        self._need_rounds(done)
         self.classes_ = fit.classes
+        found = None
+        if fit.parts:
+            clock = Clock(fit.begin, self.time_limit)
+            found = rounds_found(self, fit.parts, fit.classes, most, clock)
+            most = found.n_rounds
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
-        rows = fit.rows.without_negligible()
-        if isinstance(rows, Rows):
-            if isinstance(rows.X, SparseRows):
-                features.need_few_bins(self, "for sparse matrices")
-            rows = grouped(rows, features.columns_of(self.is_categorical_), len(fit.classes))
-        engine = rows.engine(self, start)
-        builder = self._builder(start, rows, engine.n_threads)
+        history = {k: v[:done] for k, v in before.history_.items()} if before else {}
+        rows, engine, builder, rule = self._ready_to_boost(fit.rows, start, history)
         if before:
             engine.replay(before.model_, as_trained(rows))
-        history = {k: v[:done] for k, v in before.history_.items()} if before else {}
-        rule = self._round_rule(len(fit.classes), history)
-        rounds = range(done, self.n_estimators)
+        rounds = range(done, most)
         progress = Progress(len(rounds), type(self).__name__, shown=self.verbose > 0)
         watchers: list[Watcher] = [Bar(progress)]
         stopper = self._stopper(fit, engine, builder)
@@ -245,15 +419,28 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         keep = self.on_interrupt == "keep"
         with closing(progress):
             story, reason = boost(rule, engine, builder, rounds, watchers, keep_interrupted=keep)
+        if found:
+            story["validation_score"] = found.scores[: len(story["loss"])]
+            reason = found.reason if reason == "all rounds done" else reason
         complete = len(story["loss"])
         kept = min(stopper.best_round, complete) if stopper else complete
-        learned = _learned(builder, story, kept, before)
+        learned = outcome(builder, story, kept, before, found.factor if found else 1.0)
         self.model_: Model = learned.model_
         self.history_: dict[str, NDArray[Any]] = learned.history_
         self.n_iter_: int = learned.n_iter_
         self.stop_reason_: str = reason
         if told:
             told.end(learned._asdict())
+
+    def _ready_to_boost(self, rows: Any, start: Scores, history: dict[str, NDArray[Any]]) -> Ready:
+        rows = rows.without_negligible()
+        if isinstance(rows, Rows):
+            if isinstance(rows.X, SparseRows):
+                features.need_few_bins(self, "for sparse matrices")
+            rows = grouped(rows, features.columns_of(self.is_categorical_), len(start))
+        engine = rows.engine(self, start)
+        builder = self._builder(start, rows, engine.n_threads)
+        return Ready(rows, engine, builder, self._round_rule(len(start), history))
 
     def _callback_watcher(
         self, fit: "Fit", n_rounds: int, before: "Learned | None"
@@ -262,7 +449,7 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
             return None
 
         def attributes(builder: Builder, history: History) -> dict[str, Any]:
-            return _learned(builder, history.arrays(), builder.n_rounds, before)._asdict()
+            return outcome(builder, history.arrays(), builder.n_rounds, before)._asdict()
 
         return CallbackWatcher(self, n_rounds, fit.given, attributes)
 
@@ -271,14 +458,22 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
             return None
         so_far = self.model_ if fit.continues else builder.model()
         threads = engine.n_threads
-        answers = Answers(lambda F: self._link(F.copy(), threads), self._decision, self._labels)
         return Stopper(
             fit.validation.X,
             so_far.scores(fit.validation.X, threads),
-            scorer(self.scoring, fit.classes, fit.validation, answers),
+            self._score_of(fit.validation, fit.classes, threads),
             self.n_iter_no_change,
             threads,
         )
+
+    def _score_of(
+        self, rows: Rows, classes: NDArray[Any], n_threads: int
+    ) -> Callable[[Scores], float]:
+        """What is watched, from raw scores of validation rows; higher is better."""
+        answers = Answers(lambda F: self._link(F.copy(), n_threads), self._decision, self._labels)
+        if self.scoring == "loss":
+            return self._own_score(rows, answers)
+        return scorer(self.scoring, classes, rows, answers)
 
     # --- about the model ----------------------------------------------------------------------
 
@@ -291,10 +486,28 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         y_train: ArrayLike | None = None,
         title: str | None = None,
     ) -> Any:
-        """All about this model on held-out rows, as one page: `edgewise.report.model_report`.
+        """Build a report about this model on held-out rows: a page in one HTML file.
 
-        The report shows itself in a notebook, and `.save(path)` writes it to a file. With X_train
-        and y_train, the rows of the fit, it has more to tell. Needs the extra ``report``.
+        The report displays itself in a notebook, and its method `save` writes it to a file. Needs
+        the extra ``report``.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_rows, n_features)
+            Held-out rows.
+        y : array-like of shape (n_rows,)
+            Their labels.
+        X_train : like X, default=None
+            Rows of the fit. With them the report also shows training curves, data findings and
+            suspicious labels.
+        y_train : array-like, default=None
+            Labels of the rows of the fit.
+        title : str, default=None
+            Title of the page. None uses the name of the estimator.
+
+        Returns
+        -------
+        edgewise.report.Report
         """
         # Layers import one way and reports are far above: looked up by name, when asked.
         reports = import_module("edgewise.report")
@@ -328,13 +541,19 @@ def transaction(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-def _learned(
-    builder: Builder, story: dict[str, NDArray[Any]], n_rounds: int, before: Learned | None
+def outcome(
+    builder: Builder,
+    story: dict[str, NDArray[Any]],
+    n_rounds: int,
+    before: Learned | None,
+    factor: float = 1.0,
 ) -> Learned:
-    """The first rounds of the builder, after those there were before."""
+    """The first rounds of the builder, their scores times `factor`, after those before."""
     model = builder.model()
     if n_rounds < model.n_rounds:
         model = model.first_rounds(n_rounds)
+    if factor != 1.0:
+        model = model.rescaled(np.full(model.n_classes, factor), np.zeros(model.n_classes))
     if before is not None:
         history = {name: figures[: before.n_iter_] for name, figures in before.history_.items()}
         model = before.model_.followed_by(model)

@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import log_softmax, softmax
 from sklearn.utils.class_weight import compute_class_weight
 
 from .._data.rows import Rows
+from .._data.soft import soft_labels
 from .._data.targets import labels
+from .._data.weights import class_factors
+from .._ground import portable
 from .._model.model import Model, Scores
 
 Vector = NDArray[np.float64]
@@ -42,31 +44,33 @@ class Scaling:
         n_classes = self._scores.shape[1]
 
         def loss(log_factor: Vector) -> tuple[float, Vector]:
-            value, slope = self._loss(np.exp(np.repeat(log_factor, n_classes)), np.zeros(n_classes))
-            slope_of_log = slope[:n_classes].sum() * np.exp(log_factor)
+            value, slope = self._loss(
+                portable.exp(np.repeat(log_factor, n_classes)), np.zeros(n_classes)
+            )
+            slope_of_log = slope[:n_classes].sum() * portable.exp(log_factor)
             return value + PULL * float(log_factor[0]) ** 2, slope_of_log + 2 * PULL * log_factor
 
-        return np.repeat(np.exp(_minimum(loss, np.zeros(1))), n_classes)
+        return np.repeat(portable.exp(_minimum(loss, np.zeros(1))), n_classes)
 
     def vector(self) -> tuple[Vector, Vector]:
         """A factor and a shift of every class."""
         n_classes = self._scores.shape[1]
 
         def loss(x: Vector) -> tuple[float, Vector]:
-            factor, shift = np.exp(x[:n_classes]), x[n_classes:]
+            factor, shift = portable.exp(x[:n_classes]), x[n_classes:]
             value, slope = self._loss(factor, shift)
             slope[:n_classes] *= factor
             return value + PULL * float((x**2).sum()), slope + 2 * PULL * x
 
         x = _minimum(loss, np.zeros(2 * n_classes))
-        return np.exp(x[:n_classes]), x[n_classes:]
+        return portable.exp(x[:n_classes]), x[n_classes:]
 
     def _loss(self, factor: Vector, shift: Vector) -> tuple[float, Vector]:
         """The log loss and its derivatives by factors and shifts, (2 n_classes)."""
         logits = self._scores * factor + shift
         at = np.arange(len(logits)), self._codes
-        value = -float((self._weights * log_softmax(logits, axis=1)[at]).sum())
-        residual = softmax(logits, axis=1)
+        value = -float((self._weights * portable.log_softmax(logits)[at]).sum())
+        residual = portable.softmax(logits)
         residual[at] -= 1.0
         residual *= self._weights[:, np.newaxis]
         return value, np.concatenate([(residual * self._scores).sum(axis=0), residual.sum(axis=0)])
@@ -91,11 +95,16 @@ def calibrated(model: Model, method: str, validation: Rows | None, undo: Vector)
             factor = scaling.temperature()
         else:
             factor, shift = scaling.vector()
-    return model.rescaled(factor, shift - np.log(undo))
+    return model.rescaled(factor, shift - portable.log(undo))
 
 
 def weights_of_classes(class_weight: Any, classes: NDArray[Any], y: Any) -> Vector:
     """What `class_weight` says of each class, (n_classes)."""
     if class_weight is None:
         return np.ones(len(classes))
+    soft = soft_labels(y, "y")
+    if soft is not None:
+        return soft.class_factors(class_weight)
+    if not isinstance(class_weight, str):
+        return class_factors(class_weight, classes)
     return np.asarray(compute_class_weight(class_weight, classes=classes, y=labels(y, "y")))

@@ -63,7 +63,19 @@ class OwnCallbackSupport:
     _skl_callbacks: list[Any]
 
     def set_callbacks(self, *callbacks: Any) -> Self:
-        """Set the objects that are called at the begin and the end of every round."""
+        """Set the objects that are called at the beginning and end of every round.
+
+        Parameters
+        ----------
+        *callbacks : objects
+            Each has the methods `on_fit_task_begin(estimator, context)` and
+            `on_fit_task_end(estimator, context)`; boosting stops if the latter returns True.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
         hooks = ("on_fit_task_begin", "on_fit_task_end")
         for callback in callbacks:
             if not all(callable(getattr(callback, hook, None)) for hook in hooks):

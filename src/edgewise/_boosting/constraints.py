@@ -24,6 +24,10 @@ class Interactions(NamedTuple):
     at_most: int = 0  # different features on a path; 0: no such limit
     sets: list[list[int]] = []  # noqa: RUF012  # a path stays within one; none: no limit
 
+    def limits(self) -> dict[str, Any]:
+        """As the core's GrowLimits names it."""
+        return {"most_features_together": self.at_most, "features_together": self.sets}
+
     def beside(self, path: Collection[int], features: Iterable[int]) -> list[int]:
         """Those of `features` that may join the features of `path`."""
         met = set(path)

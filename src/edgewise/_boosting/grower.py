@@ -5,7 +5,7 @@ thing that changes, the posterior: the class probabilities of the training rows.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,9 +18,26 @@ from .._data.weights import Weights
 from .._model.model import Model
 
 Criterion = Literal["newton", "least_squares"]
+Layout = Literal["by_row", "by_class", "lists"]
+T = TypeVar("T")
 Tree = _core.Tree
 ALONE = -1  # as a base class: none
 NOTHING_LEFT = 1e-12  # mean training log loss below which rounds change nothing
+
+
+def binned(rows: Rows, max_bins: int, categorical: list[int], n_threads: int) -> _core.BinnedData:
+    return _core.BinnedData(
+        rows.X, rows.weights, max_bins, n_threads, categorical, for_core(rows.groups)
+    )
+
+
+def grown(grow: Callable[[T], list[Tree]], drawn: T | None, everything: T) -> list[Tree]:
+    """Trees on what a round draws; on everything if that teaches nothing."""
+    if drawn is not None:
+        trees = grow(drawn)
+        if not all(tree.moves_nothing for tree in trees):
+            return trees
+    return grow(everything)
 
 
 class Growing:
@@ -35,35 +52,32 @@ class Growing:
         limits: _core.GrowLimits,
         n_threads: int,
         limits_of_round: Callable[[int], _core.GrowLimits] | None = None,
+        data: _core.BinnedData | None = None,
     ) -> None:
+        """With `data`, the rows are binned already."""
         self.n_threads = n_threads
         self.n_rounds = 0
         self._limits = limits
         self._limits_of_round = limits_of_round
-        self._data = _core.BinnedData(
-            rows.X, rows.weights, max_bins, n_threads, categorical, for_core(rows.groups)
-        )
+        self._data = data or binned(rows, max_bins, categorical, n_threads)
 
     def _grown(self, grow: Callable[[_core.GrowLimits], list[Tree]]) -> list[Tree]:
-        """Trees on what this round draws; on everything if that teaches nothing."""
-        if self._limits_of_round is not None:
-            trees = grow(self._limits_of_round(self.n_rounds))
-            if not all(tree.moves_nothing for tree in trees):
-                return trees
-        return grow(self._limits)
+        drawn = self._limits_of_round and self._limits_of_round(self.n_rounds)
+        return grown(grow, drawn, self._limits)
 
 
 class Engine(Growing):
     """Grows trees from the posterior and adds them to it.
 
-    With `by_class` the posterior is laid out for class trees, without for pair trees.
+    The posterior is laid out by class for class trees; by row, or with many classes as lists of
+    those that matter, for pair trees.
     """
 
-    def __init__(self, rows: Rows, start: Weights, *, by_class: bool, **growing: Any) -> None:
+    def __init__(self, rows: Rows, start: Weights, *, layout: Layout, **growing: Any) -> None:
         super().__init__(rows, **growing)
         self.n_classes = len(start)
         self.posterior = _core.Posterior(
-            rows.codes, rows.weights, np.ascontiguousarray(start), by_class
+            rows.codes, rows.weights, np.ascontiguousarray(start), layout
         )
         self._pair_grower: _core.PairTreeGrower | None = None
 
@@ -85,7 +99,7 @@ class Engine(Growing):
                 self._data,
                 self.posterior,
                 list(targets),
-                criterion == "newton",
+                criterion,
                 limits,
                 factor,
                 shrinkage,

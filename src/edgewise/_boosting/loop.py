@@ -7,7 +7,7 @@ model are items: trees, or classifiers of another library.
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -154,6 +154,40 @@ class Bar(Watcher):
         return None
 
 
+class Rounds:
+    """Rounds of boosting, one after the other: what each added, and the loss after it.
+
+    When there are no more, `reason` says why.
+    """
+
+    def __init__(
+        self, rule: RoundRule, engine: Engine, numbers: range, watchers: Sequence[Watcher] = ()
+    ) -> None:
+        self._rule = rule
+        self._engine = engine
+        self._numbers = numbers
+        self._watchers = watchers
+        self.reason = "all rounds done"
+
+    def __iter__(self) -> Iterator[tuple[list[Any], float]]:
+        loss = self._engine.loss()
+        for m in self._numbers:
+            if self._rule.stop_reason:
+                return
+            if self._engine.nothing_left(loss):
+                self.reason = "nothing left to learn"
+                return
+            for watcher in self._watchers:
+                watcher.begin()
+            items = self._rule.round(self._engine, m)
+            if all(item.moves_nothing for item in items):
+                self.reason = "no tree improves the loss"
+                return
+            self._engine.add(items)
+            loss = self._engine.loss()
+            yield items, loss
+
+
 def boost(
     rule: RoundRule,
     engine: Engine,
@@ -169,8 +203,9 @@ def boost(
     then hold a round more than the history.
     """
     history = History()
+    played = Rounds(rule, engine, rounds, watchers)
     try:
-        reason = _boost(rule, engine, builder, rounds, watchers, history)
+        reason = _boost(played, rule, builder, watchers, history)
     except KeyboardInterrupt:
         if not keep_interrupted or history.n_rounds == 0:
             raise
@@ -179,30 +214,17 @@ def boost(
 
 
 def _boost(
+    rounds: Rounds,
     rule: RoundRule,
-    engine: Engine,
     builder: Builder,
-    rounds: range,
     watchers: Sequence[Watcher],
     history: History,
 ) -> str:
-    loss = engine.loss()
     begin = time.perf_counter()
-    for m in rounds:
-        if rule.stop_reason:
-            break
-        if engine.nothing_left(loss):
-            return "nothing left to learn"
-        for watcher in watchers:
-            watcher.begin()
-        items = rule.round(engine, m)
-        if all(item.moves_nothing for item in items):
-            return "no tree improves the loss"
-        engine.add(items)
+    for items, loss in rounds:
         builder.append(items)
-        loss = engine.loss()
         history.record(loss=loss, seconds=time.perf_counter() - begin, **rule.story())
         reasons = [watcher.watch(builder, items, history) for watcher in watchers]
         if any(reasons):
             return next(reason for reason in reasons if reason)
-    return "all rounds done"
+    return rounds.reason

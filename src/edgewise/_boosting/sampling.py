@@ -22,36 +22,54 @@ class Draw(NamedTuple):
     rows: NDArray[np.uint8] | None = None  # (n): 1 for a row that is drawn
     cut_key: int = 0
 
+    def limits(self) -> dict[str, Any]:
+        """As the core's GrowLimits names it."""
+        return {"features": self.features or [], "drawn": self.rows, "cut_key": self.cut_key}
 
-class Sampler:
-    """Draws rows of (X, codes), features of X and the keys of cuts."""
+
+class Draws:
+    """Draws features and the keys of cuts; rows are drawn where they are."""
 
     def __init__(
         self,
-        X: Any,
-        codes: NDArray[Any],
+        n_features: int,
         *,
         subsample: float,
         max_features: int | float | None,
         cuts: bool,
         seed: Callable[[], int],
     ) -> None:
-        self._n_features = X.shape[1]
-        self._n_drawn = n_drawn(max_features, X.shape[1])
-        self._subsample = subsample
+        self._n_features = n_features
+        self._n_drawn = n_drawn(max_features, n_features)
+        self.subsample = subsample
         self._cuts = cuts
         self.draws = cuts or subsample < 1.0 or self._n_drawn < self._n_features
-        self._seed = seed() if self.draws else 0
-        self._keys = row_keys(X, codes) if subsample < 1.0 else None
+        self.seed = seed() if self.draws else 0
 
     def of_round(self, m: int) -> Draw:
-        features = drawn_features(self._seed, m, self._n_drawn, self._n_features)
-        key = cut_key(self._seed, m) if self._cuts else 0
+        features = drawn_features(self.seed, m, self._n_drawn, self._n_features)
+        return Draw(features, cut_key=cut_key(self.seed, m) if self._cuts else 0)
+
+
+class Sampler(Draws):
+    """Draws rows of (X, codes), too."""
+
+    def __init__(self, X: Any, codes: NDArray[Any], **drawing: Any) -> None:
+        super().__init__(X.shape[1], **drawing)
+        self._keys = row_keys(X, codes) if self.subsample < 1.0 else None
+
+    def of_round(self, m: int) -> Draw:
+        draw = super().of_round(m)
         if self._keys is None:
-            return Draw(features, cut_key=key)
-        numbers = uniforms(self._keys, self._seed, m)
-        least = max(self._subsample, float(np.nextafter(numbers.min(), 1.0)))  # one row at least
-        return Draw(features, (numbers < least).astype(np.uint8), key)
+            return draw
+        numbers = uniforms(self._keys, self.seed, m)
+        least = max(self.subsample, just_above(numbers.min()))  # one row at least
+        return draw._replace(rows=(numbers < least).astype(np.uint8))
+
+
+def just_above(smallest: float) -> float:
+    """The bound below which only the smallest of the rows' numbers is."""
+    return float(np.nextafter(smallest, 1.0))
 
 
 def cut_key(seed: int, m: int) -> int:

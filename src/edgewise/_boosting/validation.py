@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import get_scorer
 
 from .._data.rows import Rows
+from .._ground import portable
 from .._model.model import Scores
 
 TINY = 1e-300  # the smallest probability whose logarithm counts
@@ -51,9 +52,9 @@ def minus_log_loss(rows: Rows, answers: Answers) -> Callable[[Scores], float]:
         proba = np.clip(answers.proba(scores), TINY, 1.0)
         if rows.relevant is None:
             right = proba[np.arange(len(proba)), rows.codes]
-            return float(np.average(np.log(right), weights=rows.weights))
+            return float(np.average(portable.log(right), weights=rows.weights))
         right = np.where(rows.relevant, proba, np.clip(1.0 - proba, TINY, 1.0))
-        return float(np.average(np.log(right).mean(axis=1), weights=rows.weights))
+        return float(np.average(portable.log(right).mean(axis=1), weights=rows.weights))
 
     return score
 
@@ -61,9 +62,7 @@ def minus_log_loss(rows: Rows, answers: Answers) -> Callable[[Scores], float]:
 def scorer(
     scoring: Any, classes: NDArray[Any], rows: Rows, answers: Answers
 ) -> Callable[[Scores], float]:
-    """A function from raw scores (n_val, n_classes) to a figure."""
-    if scoring == "loss":
-        return minus_log_loss(rows, answers)
+    """The figure of a scikit-learn scorer, as a function of raw scores (n_val, n_classes)."""
     chosen = get_scorer(scoring)
     y = rows.relevant.astype(int) if rows.relevant is not None else classes[rows.codes]
     extra = {} if rows.weights is None else {"sample_weight": rows.weights}

@@ -6,6 +6,7 @@ two is as good as the row twice; where they had better go different ways, `disti
 apart (which is which does not matter if they weigh the same, too).
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def row_keys(*parts: Any) -> Keys:
             keys += part.key_sums(first)
             first += part.shape[1]
             continue
-        columns = part.reshape(len(keys), -1).T
+        columns = part.reshape(len(keys), math.prod(part.shape[1:])).T
         for j, column in enumerate(columns, start=first):
             keys += entry_keys(column, np.uint64(j))
         first += len(columns)

@@ -114,6 +114,39 @@ def _held_out(
     return answers(fitted, _safe_indexing(data.X, split[1]), classes)
 
 
+def held_out_probabilities(
+    estimator: Any, data: Examples, classes: NDArray[Any], cv: Any, *, n_jobs: int | None
+) -> tuple[Any, Weights | None]:
+    """A classifier fitted to all rows, and probabilities (n, n_classes) for rows held out.
+
+    Where the fitted classifier has out-of-fold probabilities itself, as `oof_proba_`, these are
+    taken. Rows that were not held out are NaN. With cv None there are no probabilities.
+    """
+    present = data.present()
+    fitted = _fitted(estimator, data, data.weights is not None, present)
+    if cv is None:
+        return fitted, None
+    proba = np.full((len(data.y), len(classes)), np.nan)
+    own = getattr(fitted, "oof_proba_", None)
+    if own is not None and np.shape(own) == (len(present), len(classes)):
+        proba[present] = own
+        return fitted, proba
+    parts = splits(data, _codes(data.y, classes), cv)
+    done = Parallel(n_jobs=n_jobs)(delayed(_chances)(estimator, data, s, classes) for s in parts)
+    for (_, test), part in zip(parts, done, strict=True):
+        proba[test] = part
+    return fitted, proba
+
+
+def _chances(estimator: Any, data: Examples, split: Split, classes: NDArray[Any]) -> Weights:
+    """Probabilities for held-out rows; a class that the other rows lack has none."""
+    fitted = _fitted(estimator, data, data.weights is not None, split[0])
+    said = np.asarray(fitted.predict_proba(_safe_indexing(data.X, split[1])), dtype=np.float64)
+    chances = np.zeros((len(split[1]), len(classes)))
+    chances[:, _codes(fitted.classes_, classes)] = said
+    return chances
+
+
 def answers(estimator: Any, X: Any, classes: NDArray[Any]) -> Codes:
     """What one classifier says about rows X."""
     labels = np.asarray(estimator.predict(X))

@@ -4,7 +4,10 @@ X keeps its own type and layout wherever the core can read it, so nothing is cop
 are NaN; infinite values are allowed and fall into the outer bins.
 """
 
+import contextlib
+import os
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,11 +16,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from .._ground.checks import MOST_FEATURES
 from .._ground.errors import InvalidDataError, InvalidParameterError
 from . import frames
-from .sparse import Matrix, SparseRows
+from .parquet import ParquetRows
+from .sparse import Matrix, SparseRows, sound
 
 MOST_BINS = 255  # in a column of bins
+COLUMN_BYTES = 100  # that the cheapest fit takes for a column without entries
 
 Mask = NDArray[np.bool_]
 
@@ -33,6 +39,11 @@ def is_dask(X: Any) -> bool:
     return not kinds.isdisjoint(("dask", "dask_expr"))
 
 
+def is_elsewhere(X: Any) -> bool:
+    """Whether the rows of X are not in memory: a collection of Dask, or rows of Parquet files."""
+    return isinstance(X, ParquetRows) or is_dask(X)
+
+
 def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False) -> Matrix:
     """X as a two-dimensional array of real numbers, in a type the core reads.
 
@@ -41,10 +52,15 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
     """
     if not learn and _is_plain(estimator, X):
         return X  # type: ignore[no-any-return]
+    _need_in_memory(X)
+    if learn:
+        need_few_columns(X)
+    X = _unmasked(X)
     if sparse.issparse(X):
         return _of_sparse(estimator, X, reset=reset, learn=learn)
     if frames.is_frame(X):
         return _of_frame(estimator, X, reset=reset, learn=learn)
+    X = _without_times(X)
     if not learn and isinstance(X, np.ndarray) and X.dtype.kind == "O" and _tables(estimator):
         validate_data(estimator, X, reset=False, skip_check_array=True)
         return _by_tables(estimator, X)
@@ -64,9 +80,67 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
     return readable(np.asarray(checked))
 
 
+def _need_in_memory(X: Any) -> None:
+    if isinstance(X, ParquetRows):
+        raise InvalidDataError(
+            "Rows of Parquet files are for fit as X, without y, and for predict, predict_proba and "
+            "decision_function of the estimators that docs/scale.md lists."
+        )
+
+
+def need_few_columns(X: Any, memory: int | None = None) -> None:
+    """That a fit has room for the columns, even if all of them are empty."""
+    shape: Any = getattr(X, "shape", ())
+    n = int(shape[1]) if len(shape) == 2 and isinstance(shape[1], Integral) else 0
+    if n > MOST_FEATURES:
+        raise InvalidDataError(f"X may have at most {MOST_FEATURES} columns. Got {n}.")
+    if n * COLUMN_BYTES > (memory or physical_memory()):
+        raise InvalidDataError(
+            f"A fit takes at least {COLUMN_BYTES} bytes for each column of X. Got {n} columns, "
+            f"which is more than the {(memory or physical_memory()) >> 20} MB of this machine."
+        )
+
+
+def physical_memory() -> int:
+    """Bytes of this machine, or 2^63 where that is not told."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 2**63
+
+
+def _unmasked(X: Any) -> Any:
+    """A masked array as a plain one, NaN where it is masked."""
+    if isinstance(X, list | tuple) and any(isinstance(row, np.ma.MaskedArray) for row in X):
+        X = np.ma.array(X)
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    if not np.ma.is_masked(X) or X.dtype.kind not in "fiubO":
+        return X.data
+    return np.ma.filled(X.astype(np.float64) if X.dtype.kind in "iub" else X, np.nan)
+
+
+def _without_times(X: Any) -> Any:
+    """X, lists as an array; dates and times, which scikit-learn takes for numbers, are an error."""
+    with contextlib.suppress(ValueError):  # rows of different lengths: scikit-learn has words
+        X = np.asarray(X) if isinstance(X, list | tuple) else X
+    kind = X.dtype.kind if isinstance(X, np.ndarray) else None
+    if kind in ("m", "M"):
+        raise frames.times("X", str(X.dtype))
+    times = [v for v in X.flat if isinstance(v, frames.TIMES)] if kind == "O" else []
+    if times:
+        raise frames.times("X", type(times[0]).__name__)
+    return X
+
+
 def _of_sparse(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> Matrix:
     checked = validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False
+        estimator,
+        sound(X),
+        reset=reset,
+        accept_sparse="csr",
+        dtype="numeric",
+        ensure_all_finite=False,
     )
     if learn:
         _declare(estimator, reset=reset)
@@ -127,7 +201,7 @@ def _of_frame(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> 
         if learn:
             _declare(estimator, reset=reset)
         if not _tables(estimator):
-            return SparseRows.of(whole) if sparse.issparse(whole) else readable(whole)
+            return SparseRows.of(sound(whole)) if sparse.issparse(whole) else readable(whole)
     parts = frames.columns(X)
     if learn:
         _learn_categories(estimator, parts, None if reset else estimator.categories_)

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
 from .._ground.errors import InvalidDataError
 from .chance import Keys, bits, mixed
+from .sparse import sound
 
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]  # training rows, held-out rows
 
@@ -50,7 +51,7 @@ def _fold_of_rows(hashes: Keys, codes: NDArray[Any], n_folds: int) -> NDArray[np
 def _row_hashes(X: Any) -> Keys:
     """One number of 64 bits for each row; equal rows have equal ones."""
     if issparse(X):
-        return _sparse_hashes(csr_array(X))
+        return _sparse_hashes(sound(X).copy())
     total: Keys | None = None
     for column in _columns(X):
         values = _column_hashes(column)

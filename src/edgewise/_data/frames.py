@@ -10,7 +10,7 @@ import contextlib
 import datetime
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from numbers import Real
 from typing import Any, NamedTuple
@@ -26,6 +26,13 @@ Tables = dict[int, Array]  # by column: its values; the place of a value is its 
 
 _CATEGORICAL = (nw.Categorical, nw.Enum)
 _TIMES = (nw.Datetime, nw.Date, nw.Duration, nw.Time)
+TIMES = (
+    datetime.date,
+    datetime.time,
+    datetime.timedelta,
+    np.datetime64,
+    np.timedelta64,
+)
 # Types whose values are all exact in single precision.
 _SMALL = (nw.Float16, nw.Float32, nw.Int8, nw.Int16, nw.UInt8, nw.UInt16, nw.Boolean)
 _MOST_BYTES = 2**30  # of a table of strings
@@ -84,7 +91,7 @@ class Column(NamedTuple):
         if series.null_count() == len(series):
             return np.full(len(series), np.nan)
         if isinstance(series.dtype, _TIMES):
-            raise _times(self.shown, str(series.dtype))
+            raise times(self.shown, str(series.dtype))
         if series.dtype.is_numeric() or series.dtype == nw.Boolean:
             plain = series.null_count() == 0 and not isinstance(series.dtype, nw.Decimal)
             values = (series if plain else series.cast(nw.Float64)).to_numpy()
@@ -245,7 +252,7 @@ def _unlisted(part: AnyColumn) -> Array:
     if not part.is_categories:
         return part.numbers()
     values, places = part.distinct()
-    if values.dtype.kind == "U":
+    if _word(values) == "strings":
         raise InvalidDataError(
             f"{part.shown} held numbers in fit and must hold numbers. Got strings: "
             f"{values[0]!r}, ..."
@@ -284,7 +291,7 @@ def _need_kind(part: AnyColumn, values: Array, table: Array) -> None:
 
 
 def _word(values: Array) -> str:
-    return {"U": "strings", "b": "booleans"}.get(values.dtype.kind, "numbers")
+    return {"O": "strings", "U": "strings", "b": "booleans"}.get(values.dtype.kind, "numbers")
 
 
 def _decoded(series: nw.Series[Any]) -> nw.Series[Any]:
@@ -299,7 +306,7 @@ def _kind(values: Array, shown: str) -> str:
     """What Python objects are: "text", "truth" or "number"; anything else is an error."""
     kinds = {_kind_of(value) for value in values}
     if kinds == {"time"}:
-        raise _times(shown, type(values[0]).__name__)
+        raise times(shown, type(values[0]).__name__)
     if len(kinds) > 1 or "" in kinds:
         got = ", ".join(sorted({type(value).__name__ for value in values}))
         raise InvalidDataError(
@@ -308,7 +315,8 @@ def _kind(values: Array, shown: str) -> str:
     return kinds.pop() if kinds else "number"
 
 
-def _times(shown: str, got: str) -> InvalidDataError:
+def times(shown: str, got: str) -> InvalidDataError:
+    """What to say of dates and times."""
     return InvalidDataError(
         f"{shown} holds dates or times ({got}). Turn them into numbers first, such as the year, "
         "the day of the week or the days since a date; or into strings, if they are categories."
@@ -320,7 +328,7 @@ def _kind_of(value: Any) -> str:
         return "text"
     if isinstance(value, bool | np.bool_):
         return "truth"
-    if isinstance(value, datetime.date | datetime.time | datetime.timedelta):
+    if isinstance(value, TIMES):
         return "time"
     return "number" if isinstance(value, Real | Decimal) else ""
 
@@ -330,7 +338,7 @@ def _plain(values: Array, shown: str) -> Array:
     if values.dtype.kind in "fiub":
         return values
     if values.dtype.kind in "mM":
-        raise _times(shown, str(values.dtype))
+        raise times(shown, str(values.dtype))
     kind = _kind(values, shown)
     if kind == "text":
         longest = max(map(len, values), default=1)
@@ -339,8 +347,13 @@ def _plain(values: Array, shown: str) -> Array:
                 f"{shown} must hold categories. Got {len(values)} distinct strings of up to "
                 f"{longest} characters, which are texts rather than categories."
             )
-        return values.astype(str)
+        return strings(values)
     return values.astype(bool) if kind == "truth" else np.array(values.tolist())
+
+
+def strings(values: Iterable[str]) -> Array:
+    """Strings as objects: NumPy's own kind would cut off NUL characters at their end."""
+    return np.array([*map(str, values), None], dtype=object)[:-1]
 
 
 def _is_missing(value: Any) -> bool:

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._ground.sums import ordered_sum
 from .chance import distinct, row_keys, uniforms
 from .rows import Group, Rows
 from .sparse import Matrix, SparseRows, column_of
@@ -36,26 +37,36 @@ Places = NDArray[np.intp]
 
 MOST = 254  # categories with bins of their own, and groups
 FOLDS = 5
+UNSEEN = -1  # the fold of rows whose labels take no part
 UNIT = 2.0**12  # of the heaviest row: squares of integer weights still add exactly
 SURE = 2.0  # standard errors of rho above zero
 LARGEST_RHO = 0.95
 MOST_COUNTS = 2**24  # categories times classes; with more, rare classes are counted as one
 
 
-def grouped(rows: Rows, categorical: Sequence[int], n_classes: int) -> Rows:
-    """The rows with the groups of all categorical columns that have too many categories."""
+def grouped(
+    rows: Rows,
+    categorical: Sequence[int],
+    n_classes: int,
+    unseen: NDArray[np.bool_] | None = None,
+) -> Rows:
+    """The rows with the groups of all categorical columns that have too many categories.
+
+    Labels of `unseen` rows (n) take no part; such rows get the groups that new rows would get.
+    """
     groups = []
+    seen = np.ones(len(rows.codes), dtype=bool) if unseen is None else ~unseen
     folds: NDArray[np.intp] | None = None
     for j in categorical:
         column = column_of(rows.X, j)
-        finite = np.isfinite(column)
-        values, at = np.unique(column[finite], return_inverse=True)
+        values = np.unique(column[np.isfinite(column) & seen])
         if len(values) <= MOST:
             continue
-        place = np.full(len(column), -1)
-        place[finite] = at
+        place = np.searchsorted(values, column).clip(max=len(values) - 1)
+        place[values[place] != column] = -1  # missing, or nowhere among the rows that are seen
         folds = _folds(rows) if folds is None else folds
-        group = _group(j, values, place, _Labels.of(rows, n_classes, len(values)), folds)
+        labels = _Labels.of(rows, n_classes, len(values))
+        group = _group(j, values, place, labels, np.where(seen, folds, UNSEEN))
         if group is not None:
             groups.append(group)
     return rows._replace(groups=tuple(groups))
@@ -176,7 +187,7 @@ def _group(
     j: int, values: Array, place: Places, labels: _Labels, folds: NDArray[np.intp]
 ) -> Group | None:
     known = place >= 0
-    counts = labels.counts(place, len(values), known)
+    counts = labels.counts(place, len(values), known & (folds != UNSEEN))
     heaviest = np.argsort(-counts.total, kind="stable")[:MOST]  # of equals the lowest
     rare = np.ones(len(values), dtype=bool)
     rare[heaviest] = False
@@ -262,8 +273,8 @@ class _Regions(NamedTuple):
 
 def _best_cut(q: Array, mass: Array) -> tuple[float, int, float, NDArray[np.bool_]] | None:
     """Along the class that varies most: what the cut gains, the class, the cut, who is below."""
-    mean = mass @ q / mass.sum()
-    k = int((mass @ (q - mean) ** 2).argmax())
+    mean = ordered_sum(mass, q) / mass.sum()
+    k = int(ordered_sum(mass, (q - mean) ** 2).argmax())
     order = np.argsort(q[:, k], kind="stable")
     x, w = q[order, k] - mean[k], mass[order]
     below, sums = np.cumsum(w)[:-1], np.cumsum(w * x)[:-1]

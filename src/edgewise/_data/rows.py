@@ -8,9 +8,15 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from .._ground.errors import InvalidDataError
+from .chance import row_keys
 from .sparse import Matrix
 from .targets import Labels, Relevant
-from .weights import Weights, scaled
+from .weights import Weights, product, scaled
+
+NOTHING_TO_HOLD_OUT = (
+    "early_stopping=True needs a class with two different rows or more to hold some out for "
+    "validation. Every class has one: give X_val and y_val."
+)
 
 
 class Group(NamedTuple):
@@ -44,10 +50,23 @@ class Rows(NamedTuple):
             copies=self.copies, weight_unit=self.weight_unit
         )
 
+    def in_own_order(self) -> "Rows":
+        """Ordered by what the rows hold, so that sums over them do not depend on how they came."""
+        labels = (self.codes, self.weights, self.relevant, self.soft)
+        keys = row_keys(self.X, *(part for part in labels if part is not None))
+        return self.take(np.argsort(keys, kind="stable"))
+
     @property
     def n_given(self) -> int:
         """Rows, copies not counted."""
         return round(len(self.codes) / self.copies)
+
+    @property
+    def row_weight(self) -> float:
+        """What a row weighs that counts as one row; see `weight_of_a_row`."""
+        if self.weights is None:
+            return 1.0
+        return weight_of_a_row(math.fsum(self.weights) / len(self.weights), self.weight_unit)
 
     def leaf_size(self, min_samples_leaf: int) -> int:
         """Rows of a leaf, if it must hold so many that were given."""
@@ -59,8 +78,10 @@ class Rows(NamedTuple):
             return self
         row, code = np.nonzero(self.soft > 0)
         times = self.soft[row, code]
-        weights = times if self.weights is None else self.weights[row] * times
-        once = len(row) == len(self.codes)  # every row has one label
+        weights = times
+        if self.weights is not None:
+            weights = product(self.weights[row], times, "sample_weight times y")
+        once = np.array_equal(row, np.arange(len(self.codes)))  # every row has one label
         rows = (self if once else self.take(row))._replace(
             codes=code.astype(np.int32), soft=None, copies=len(row) / len(self.codes)
         )
@@ -93,12 +114,7 @@ class Rows(NamedTuple):
 
     def split(self, fraction: float, random_state: Any) -> tuple["Rows", "Rows"]:
         """Training and validation rows, drawn class by class."""
-        train, held = stratified_split(self.codes, fraction, random_state)
-        if len(held) == 0:
-            raise InvalidDataError(
-                "early_stopping=True needs a class with two rows or more to hold some out for "
-                "validation. Every class has one row: give X_val and y_val."
-            )
+        train, held = held_out(self.codes, fraction, random_state)
         return self.take(train), self.take(held)
 
     def class_weights(self, n_classes: int) -> Weights:
@@ -108,11 +124,33 @@ class Rows(NamedTuple):
             return np.bincount(codes, minlength=n_classes).astype(np.float64)
         return np.array([math.fsum(w[codes == k]) for k in range(n_classes)])
 
+    def class_rows(self, n_classes: int) -> NDArray[np.int64]:
+        """Rows of each class, whatever they weigh; with soft labels, rows that may have it."""
+        return np.bincount(self.codes, minlength=n_classes)
+
     def shares(self) -> Weights:
         """Each row's share of the total weight."""
         if self.weights is None:
             return np.full(len(self.X), 1.0 / len(self.X))
         return self.weights / math.fsum(self.weights)
+
+
+def held_out(
+    codes: Labels, fraction: float, random_state: Any
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Row numbers for training and validation, neither of them none."""
+    train, held = stratified_split(codes, fraction, random_state)
+    if len(held) == 0:
+        raise InvalidDataError(NOTHING_TO_HOLD_OUT)
+    return train, held
+
+
+def weight_of_a_row(mean: float, unit: float) -> float:
+    """What a row weighs that counts as one row, from the mean weight and what one is to the user.
+
+    Weights stand for repeated rows, but those that are shares of a whole do not.
+    """
+    return min(mean, 1.0 / unit)
 
 
 def stratified_split(
@@ -124,8 +162,11 @@ def stratified_split(
     """
     rng = check_random_state(random_state)
     train, held = [], []
-    for k in range(int(codes.max()) + 1):
-        rows = rng.permutation(np.flatnonzero(codes == k))
+    of_classes = np.split(
+        np.argsort(codes, kind="stable"), np.cumsum(np.bincount(codes))[:-1]
+    )  # rows of each class, ascending
+    for of_class in of_classes:
+        rows = rng.permutation(of_class)
         n_held = min(len(rows) - 1, max(1, round(fraction * len(rows)))) if len(rows) else 0
         held.append(rows[:n_held])
         train.append(rows[n_held:])

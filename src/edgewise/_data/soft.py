@@ -13,7 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._ground.checks import need_unmasked
 from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._ground.sums import exact_sums
+from .weights import product
 
 Array = NDArray[np.float64]
 _NEAR_ONE = 1e-5  # what a row's sum may be off by; single precision needs some of it
@@ -39,6 +42,12 @@ class SoftLabels:
         """With the weights of the classes multiplied in."""
         if class_weight is None:
             return self
+        factors = self.class_factors(class_weight)
+        weighted = product(self.probabilities, factors, "y times class_weight")
+        return SoftLabels(weighted, self.classes)
+
+    def class_factors(self, class_weight: Any) -> Array:
+        """The weight of each class: a mapping's, or those that balance the classes."""
         if isinstance(class_weight, Mapping):
             unknown = [name for name in class_weight if name not in self.classes.tolist()]
             if unknown:
@@ -46,10 +55,9 @@ class SoftLabels:
                     f"The 'class_weight' parameter has the key {unknown[0]!r}, which is none of "
                     f"the classes {', '.join(map(str, self.classes))}."
                 )
-            factors = np.array([class_weight.get(name, 1.0) for name in self.classes.tolist()])
-        else:  # "balanced"
-            factors = len(self) / (len(self.classes) * self.probabilities.sum(axis=0))
-        return SoftLabels(self.probabilities * factors, self.classes)
+            return np.array([class_weight.get(name, 1.0) for name in self.classes.tolist()])
+        mass = exact_sums(self.probabilities)
+        return np.asarray(len(self) / (len(self.classes) * mass))
 
     def known_classes(self) -> NDArray[Any]:
         """The classes, all of which occur."""
@@ -76,6 +84,7 @@ def soft_labels(y: Any, name: str) -> SoftLabels | None:
 
     The columns of a data frame name the classes; otherwise they are numbers.
     """
+    need_unmasked(y, name)
     matrix, classes = _matrix(y)
     if matrix is None or classes is None:
         return None

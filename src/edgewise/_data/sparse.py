@@ -7,7 +7,78 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _core
+from .._ground.errors import InvalidDataError
 from .chance import Keys, entry_keys
+
+MOST_COLUMNS = 2**31 - 1  # columns of entries are integers of 32 bits
+
+
+def sound(X: Any, name: str = "X") -> Any:
+    """A SciPy matrix in CSR form whose entries lie in it, or one clear error.
+
+    SciPy trusts the places of the entries, and their owner may change them at any time: here they
+    are copied first and checked then. The values of the entries are not copied.
+    """
+    if X.ndim != 2 or X.shape[1] > MOST_COLUMNS:
+        raise InvalidDataError(
+            f"{name} must have two dimensions and at most {MOST_COLUMNS} columns. Got a sparse "
+            f"matrix of shape {X.shape}."
+        )
+    if X.format in ("csr", "csc", "bsr"):
+        return _compressed(X, name).tocsr()
+    if X.format == "lil":
+        lengths = [[len(row) for row in rows] for rows in (X.rows, X.data)]
+        _need(lengths[0] == lengths[1] and len(lengths[0]) == X.shape[0], name)
+        return _compressed(X.tocsr(), name)
+    return _listed(X.tocoo(), name).tocsr()
+
+
+def _compressed(X: Any, name: str) -> Any:
+    """A matrix of the form CSR, CSC or BSR with places of its own."""
+    places, starts, data = np.array(X.indices), np.array(X.indptr), X.data
+    block = data.shape[1:] if X.format == "bsr" else (1, 1)
+    _need(len(block) == 2 and min(block) > 0, name)
+    rows, columns = (n // size for n, size in zip(X.shape, block, strict=True))
+    n_starts, n_places = (columns, rows) if X.format == "csc" else (rows, columns)
+    _need(
+        places.dtype.kind in "iu"
+        and starts.dtype.kind in "iu"
+        and places.ndim == starts.ndim == 1
+        and len(starts) == n_starts + 1,
+        name,
+    )
+    starts = starts.astype(np.int64, copy=False)
+    n = int(starts[-1])
+    _need(
+        starts[0] == 0 and n <= min(len(places), len(data)) and (np.diff(starts) >= 0).all(), name
+    )
+    places = _in_range(places[:n], n_places, name)
+    if places.dtype == np.int32 and n <= MOST_COLUMNS:  # others take no indices of two types
+        starts = starts.astype(np.int32)
+    kind = getattr(sparse, f"{X.format}_array")
+    return kind((data[:n], places, starts), shape=X.shape)
+
+
+def _listed(X: Any, name: str) -> Any:
+    """A matrix of the form COO with places of its own."""
+    places = [np.array(of_axis) for of_axis in X.coords]
+    for of_axis, n in zip(places, X.shape, strict=True):
+        _need(of_axis.dtype.kind in "iu" and of_axis.shape == (len(X.data),), name)
+        _in_range(of_axis, n, name)
+    return sparse.coo_array((X.data, tuple(places)), shape=X.shape)
+
+
+def _in_range(places: NDArray[Any], n: int, name: str) -> NDArray[Any]:
+    _need(len(places) == 0 or (places.min() >= 0 and places.max() < n), name)
+    return places.astype(np.int32, copy=False) if n <= MOST_COLUMNS else places
+
+
+def _need(condition: Any, name: str) -> None:
+    if not condition:
+        raise InvalidDataError(
+            f"{name} must be a sparse matrix whose indices lie in its rows and columns and whose "
+            "indptr rises from 0 to the number of entries. Its arrays say otherwise."
+        )
 
 
 class SparseRows(_core.SparseMatrix):
@@ -20,7 +91,7 @@ class SparseRows(_core.SparseMatrix):
 
     @staticmethod
     def of(X: Any) -> "SparseRows":
-        """From a SciPy matrix in CSR form, which stays as it is."""
+        """From a SciPy matrix in CSR form that is sound, which stays as it is."""
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()

@@ -9,8 +9,10 @@ from scipy import sparse
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from .._ground.checks import need_unmasked
 from .._ground.errors import InvalidDataError
 from .soft import SoftLabels
+from .sparse import sound
 
 Labels = NDArray[np.int32]
 Relevant = NDArray[np.bool_]
@@ -22,6 +24,7 @@ def labels(y: ArrayLike, name: str) -> NDArray[Any]:
         raise InvalidDataError(
             f"requires y to be passed, but the target {name} is None: give one class label per row."
         )
+    need_unmasked(y, name)
     vector: NDArray[Any] = column_or_1d(y, warn=True)
     missing = _missing(vector)
     if missing.any():
@@ -49,7 +52,8 @@ def is_matrix(y: Any) -> bool:
 
 def indicators(y: Any, name: str) -> Relevant:
     """An indicator matrix, dense or sparse, as booleans: row i has label l."""
-    dense = y.toarray() if sparse.issparse(y) else np.asarray(y)
+    need_unmasked(y, name)
+    dense = sound(y, name).toarray() if sparse.issparse(y) else np.asarray(y)
     odd = ~np.isin(dense, (0, 1))
     if odd.any():
         row, column = np.argwhere(odd)[0]
@@ -65,6 +69,8 @@ def _missing(vector: NDArray[Any]) -> NDArray[np.bool_]:
         return np.asarray(~np.isfinite(vector))
     if vector.dtype.kind == "O":
         return np.array([_is_missing(v) for v in vector])
+    if vector.dtype.kind in "mM":
+        return np.asarray(np.isnat(vector))
     return np.zeros(len(vector), dtype=bool)
 
 
@@ -127,7 +133,15 @@ def need_same_kind(y: NDArray[Any], *, multi_label: bool) -> None:
         )
 
 
+MOST_CLASSES = 2**20
+
+
 def need_two_classes(classes: NDArray[Any], owner: str) -> None:
+    if len(classes) > MOST_CLASSES:
+        raise InvalidDataError(
+            f"{owner} takes at most {MOST_CLASSES} classes. Got {len(classes)}: is y a number to "
+            "be predicted, or an identifier of the rows?"
+        )
     if len(classes) < 2:
         raise InvalidDataError(
             f"{owner} needs rows of at least two classes (rows of weight zero do not count). "

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
+from .._ground.checks import need_unmasked
 from .._ground.errors import InvalidDataError
 from .sparse import Matrix
 
@@ -21,10 +22,11 @@ def row_weights(
     """One positive or zero weight per row, and its unit; None where all rows weigh one."""
     if sample_weight is None and class_weight is None:
         return None, 1.0
+    need_unmasked(sample_weight, name)
     w = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if class_weight is not None:
-        w = w * compute_sample_weight(class_weight, y)
         name += " times class_weight"
+        w = product(w, compute_sample_weight(class_weight, y), name)
     if np.any(w < 0):
         raise InvalidDataError(
             f"{name} must not be negative. Got {w.min():g} in row {int(np.argmin(w))}."
@@ -36,14 +38,37 @@ def row_weights(
     return scaled(w)
 
 
+def product(a: Weights, b: Weights, name: str) -> Weights:
+    """The products of weights: finite, though numbers that are may have one that is not."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        w = np.asarray(a * b, dtype=np.float64)
+    if not np.all(np.isfinite(w)):
+        at = tuple(int(place) for place in np.argwhere(~np.isfinite(w))[0])
+        raise InvalidDataError(
+            f"{name} must be finite. Got {w[at]:g} in row {at[0]}: divide the weights by a large "
+            "number."
+        )
+    return w
+
+
 def scaled(w: Weights) -> tuple[Weights, float]:
     """Weights divided by a power of two, so that nothing is rounded, and that power.
 
     Gains stay finite whatever the weights.
     """
+    if len(w) == 0 or not 0.0 < w.max() < math.inf:
+        raise InvalidDataError(
+            "There must be at least one row of positive, finite weight to learn from. Got "
+            f"{len(w)} rows" + (f", of which the heaviest weighs {w.max():g}." if len(w) else ".")
+        )
     exponent = int(np.frexp(w.max())[1])
     scaled = np.ascontiguousarray(np.ldexp(w, -exponent), dtype=np.float64)
-    return scaled, math.ldexp(1.0, max(-LARGEST_UNIT, min(exponent, LARGEST_UNIT)))
+    return scaled, unit_of(exponent)
+
+
+def unit_of(exponent: int) -> float:
+    """What a weight of one is in the user's weights, if they were divided by 2^exponent."""
+    return math.ldexp(1.0, max(-LARGEST_UNIT, min(exponent, LARGEST_UNIT)))
 
 
 def class_factors(class_weight: Any, classes: NDArray[Any]) -> Weights:
@@ -53,6 +78,7 @@ def class_factors(class_weight: Any, classes: NDArray[Any]) -> Weights:
 
 def row_costs(costs: Any, n_rows: int) -> Weights:
     """What each answer costs, row by row: (n, n_classes), not negative."""
+    need_unmasked(costs, "costs")
     try:
         matrix = np.require(costs, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
     except (TypeError, ValueError) as error:

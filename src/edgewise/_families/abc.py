@@ -89,16 +89,16 @@ class ABCRule:
 
 
 class ABCBooster(BaseBooster):
-    """Adds the parameters of the search for the base class.
+    """Adds the search for the base class.
 
     Parameters
     ----------
     search : int or "exhaustive"
         Base classes tried in a search: that many of the classes with the largest loss, or all.
     gap : int
-        Rounds between two searches that keep the base class found last.
+        Rounds between two searches, which keep the last base class.
     warmup : int
-        First rounds that are plain, without a base class.
+        Number of first rounds without a base class.
     """
 
     _rules: ClassVar[dict[str, p.Rule]] = BaseBooster._rules | {
@@ -113,11 +113,11 @@ class ABCBooster(BaseBooster):
         search: Search = 2,
         gap: int = 5,
         warmup: int = 0,
-        n_estimators: int = 200,
+        n_estimators: int | Literal["auto"] = "auto",
         learning_rate: float = 0.1,
         max_leaf_nodes: int | None = 20,
         max_depth: int | None = None,
-        min_samples_leaf: int = 20,
+        min_samples_leaf: int | Literal["auto"] = "auto",
         l2_regularization: float = 0.0,
         min_gain: float = 0.0,
         max_delta: float | None = None,
@@ -130,9 +130,9 @@ class ABCBooster(BaseBooster):
         categorical_features: Any = "from_dtype",
         init: str = "prior",
         class_weight: Any = None,
-        calibration: str | None = None,
+        calibration: str | None = "auto",
         early_stopping: bool | str = "auto",
-        validation_fraction: float = 0.1,
+        validation_fraction: float | Literal["auto"] = "auto",
         n_iter_no_change: int = 50,
         scoring: Any = "loss",
         time_limit: float | None = None,

@@ -7,7 +7,8 @@ fixed. Its maximum is the norm of A from l_infinity to l_1, which is NP-hard to 
 - few classes: all 2^(K-1) votes are tried (v and -v have the same mass);
 - many: a lower and an upper bound. Signs become unit vectors, the relaxation of Grothendieck; its
   dual gives the upper bound, its vectors, cut by random planes, the votes to start from; flips of
-  single votes do the rest.
+  single votes do the rest. If the votes found have less mass than theory promises (`promised`),
+  which has not been seen, further votes are drawn from the distribution whose mean mass is that.
 
 Nothing here calls BLAS, whose rounding may depend on the number of threads.
 """
@@ -25,6 +26,7 @@ Method = Literal["auto", "exact", "bracket"]
 
 AUTO_CLASSES = 20  # enumerated unless told otherwise
 MOST_CLASSES = 24  # enumerated at all: 2^23 masses are 64 MB
+MOST_DRAWS = 10_000  # of votes, until they have the promised mass
 _LOW = 8  # classes in the inner table of the enumeration
 _BLOCK = 2**15  # numbers in that table: it stays in the cache
 
@@ -52,7 +54,49 @@ def best_votes(
         votes = pattern(int(all_masses(signed).argmax()), n_classes)
         mass = mass_of(signed, votes)
         return BestVotes(votes, mass, mass)
-    return _bracket(signed, n_starts, np.random.default_rng(seed))
+    rng = np.random.default_rng(seed)
+    return _as_promised(signed, _bracket(signed, n_starts, rng), rng)
+
+
+def promised_share(signed: Array) -> float:
+    """The share of the weight that some votes keep: C_K for one label per row, else e_K."""
+    n_classes = signed.shape[1]
+    n_for, n_against = (signed > 0).sum(axis=1), (signed < 0).sum(axis=1)
+    fewer, more = np.minimum(n_for, n_against), np.maximum(n_for, n_against)
+    one_label = (fewer <= 1).all() and (more < n_classes).all()  # or all but one: the same mass
+    return sharp_share(n_classes) if one_label else elementary_share(n_classes)
+
+
+def sharp_share(n_classes: int) -> float:
+    """C_K = K / (3K - 4) for even and (K + 1) / (3K - 1) for odd K: docs/lab_convergence.md."""
+    K = n_classes
+    if K <= 2:
+        return 1.0
+    return K / (3 * K - 4) if K % 2 == 0 else (K + 1) / (3 * K - 1)
+
+
+def elementary_share(n_classes: int) -> float:
+    """e_K = C(K-1, floor((K-1)/2)) / 2^(K-1), for any labels."""
+    return math.comb(n_classes - 1, (n_classes - 1) // 2) / (1 << (n_classes - 1))
+
+
+def _as_promised(signed: Array, found: BestVotes, rng: np.random.Generator) -> BestVotes:
+    """Votes of the promised mass at least: drawn anew, and climbed from, until there are some.
+
+    Drawn so, votes have the promised mass on average, so that each draw has a chance.
+    """
+    total = float(np.abs(signed).sum())
+    least = promised_share(signed) * total * (1 - 1e-12)
+    n_classes = signed.shape[1]
+    for _ in range(MOST_DRAWS):
+        if found.mass >= least:
+            return found
+        split = np.where(rng.permutation(n_classes) % 2, 1.0, -1.0)
+        votes = _ascend(signed, split if rng.random() < 0.5 else rng.choice([-1.0, 1.0], n_classes))
+        votes *= votes[0]
+        mass = mass_of(signed, votes)
+        found = max(found, BestVotes(votes, mass, max(found.upper, mass)), key=lambda b: b.mass)
+    return found
 
 
 def mass_of(signed: Array, votes: Array) -> float:

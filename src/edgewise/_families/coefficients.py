@@ -14,11 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._boosting.grower import Tree
+from .._ground import portable
 
 Array = NDArray[np.float64]
 Kind = Literal["binary", "ternary", "real"]
 
 ROUNDING = 1e-9  # share of a sum of sizes; what is smaller does not vote by chance
+
+
+def risk_of(log_risk: float) -> float:
+    """exp(log_risk), but at most exp(700): a warm start on other rows can begin with any risk."""
+    return float(portable.exp(min(log_risk, 700.0)))
 
 
 class Coefficients(NamedTuple):
@@ -31,7 +37,7 @@ class Coefficients(NamedTuple):
 
 def _alpha(right: float, wrong: float, smoothing: float) -> float:
     """Eq. (11), finite where nothing is wrong: 1/2 log((1 + gamma) / (1 - gamma))."""
-    return 0.5 * float(np.log((right + smoothing) / (wrong + smoothing)))
+    return 0.5 * float(portable.log((right + smoothing) / (wrong + smoothing)))
 
 
 def _with_edge(of_entry: Array, right: Array, wrong: Array, alpha: float) -> Coefficients:
@@ -70,7 +76,7 @@ def ternary(right: Array, wrong: Array, smoothing: float) -> Coefficients:
 
 def real(right: Array, wrong: Array, smoothing: float) -> Coefficients:
     """Every entry has its own coefficient 1/2 log(mu_plus / mu_minus): real AdaBoost.MH."""
-    of_entry = 0.5 * np.log((right + smoothing) / (wrong + smoothing))
+    of_entry = 0.5 * portable.log((right + smoothing) / (wrong + smoothing))
     return _with_edge(of_entry, right, wrong, 1.0)
 
 

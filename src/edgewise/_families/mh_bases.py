@@ -15,10 +15,19 @@ from .. import _core
 from .._boosting.grower import Tree, set_leaves
 from .._data.sparse import Matrix, for_others
 from .._ground.errors import InvalidParameterError
+from .._ground.sums import ordered_sum
 from .._model.ensemble import Constant, Member
 from .._model.model import Scores
 from .best_votes import Method, best_votes
-from .coefficients import Coefficients, Kind, binary_of_edge, factorised, per_leaf, signs_of
+from .coefficients import (
+    Coefficients,
+    Kind,
+    binary_of_edge,
+    factorised,
+    per_leaf,
+    risk_of,
+    signs_of,
+)
 from .vote_grower import VoteGrower
 
 # Added to what is right and wrong (of weights that sum to one), it keeps alpha finite where nothing
@@ -60,7 +69,7 @@ class MHEngine:
 
     def loss(self) -> float:
         """The exponential risk (3); it may become too small for a float, its logarithm does not."""
-        return float(np.exp(self.weights.log_risk))
+        return risk_of(self.weights.log_risk)
 
     def nothing_left(self, loss: float) -> bool:
         return False  # margins go on growing when the risk is long zero
@@ -103,7 +112,7 @@ def root_votes(tree: Tree, n_classes: int) -> NDArray[np.float64]:
     side[left[0]], side[left[0] + 1] = -1, 1
     for node in np.flatnonzero(feature >= 0)[1:]:  # parents come before children
         side[left[node]] = side[left[node] + 1] = side[node]
-    return signs_of(side[feature < 0] @ edge, mass.sum(axis=0))
+    return signs_of(ordered_sum(side[feature < 0], edge), mass.sum(axis=0))
 
 
 class OneVsAll:

@@ -14,9 +14,14 @@ from .._data.rows import Rows
 from .._data.targets import Labels
 from .._data.weights import Weights
 
-NEGLIGIBLE = 1 / 64  # share of the mean weight below which rows do not count in the search
+NEGLIGIBLE = 1 / 64
 NO_LIMIT = Interactions()
 MANY_ROWS = 2000  # with fewer, leaving some out saves nothing
+
+
+def negligible_weight(n_rows: int) -> float:
+    """Share of the mean weight below which rows do not count in the search."""
+    return NEGLIGIBLE if n_rows >= MANY_ROWS else 0.0
 
 
 class VoteGrower:
@@ -39,12 +44,12 @@ class VoteGrower:
     ) -> None:
         self.n_threads = n_threads
         self.seed = seed
-        self._limits = limits  # as the core's GrowLimits names them
+        self._limits = limits | interactions.limits()  # as the core's GrowLimits names them
+        self._limits["negligible"] = negligible_weight(len(rows.X))
         self._together = interactions
         self._sampler = sampler
         X = rows.X
         self._n_features = X.shape[1]
-        self._negligible = NEGLIGIBLE if len(X) >= MANY_ROWS else 0.0
         self._data = _core.BinnedData(
             X, None, max_bins, n_threads, categorical, for_core(rows.groups)
         )
@@ -63,12 +68,7 @@ class VoteGrower:
             features = self._together.beside(beside, features or range(self._n_features))
         changed = {} if max_leaf_nodes is None else {"max_leaf_nodes": max_leaf_nodes}
         return _core.GrowLimits(
-            **self._limits | changed,
-            negligible=self._negligible,
-            features=features,
-            most_features_together=self._together.at_most,
-            features_together=self._together.sets,
-            cut_key=draw.cut_key,
+            **self._limits | changed | draw.limits() | {"features": features},
         )
 
     def vote_trees(self, signed_weights: Weights, m: int | None) -> list[Tree]:

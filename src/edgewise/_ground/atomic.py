@@ -14,17 +14,23 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     """A file to write to, which takes the place of `path` when the block ends without an error.
 
     After an error nothing is left of it, and a file that stood there before is as it was; an error
-    of the system names `path`. What cannot be renamed over (a pipe, a terminal, a device) is
-    written to directly.
+    of the system names `path`. A file that may not be written to is not replaced, and the new one
+    has the mode of the old, and its owner where that is possible. What cannot be renamed over (a
+    pipe, a terminal, a device) is written to directly.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
-    if _is_special(target):
+    before = _stat(target)
+    if before is not None and _is_special(before):
         with target.open("wb") as stream:
             yield stream
         return
-    beside = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.part")
+    beside = _beside(target)
     try:
-        with open(beside, "xb") as stream:
+        if before is not None:
+            os.close(os.open(target, os.O_WRONLY))  # renaming needs no right to the file itself
+        with open(beside, "xb", opener=_private if before is not None else None) as stream:
+            if before is not None:
+                _be_like(before, stream.fileno())
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -32,7 +38,8 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     except BaseException as error:
         with contextlib.suppress(OSError):
             beside.unlink()
-        if isinstance(error, OSError) and error.filename in (None, str(beside)):
+        names = (None, str(beside), str(target))
+        if isinstance(error, OSError) and error.filename in names:
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
 
@@ -46,9 +53,48 @@ def write_text(path: str | Path, text: str) -> None:
     write_bytes(path, text.encode())
 
 
-def _is_special(path: Path) -> bool:
+def need_writable(path: str | Path) -> None:
+    """Raises the OSError that `replacing` would: better before the work than after it."""
+    target = Path(os.path.realpath(path))
+    before = _stat(target)
     try:
-        mode = path.stat().st_mode
+        if before is not None:
+            os.close(os.open(target, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0)))
+        if before is None or not _is_special(before):
+            beside = _beside(target)
+            beside.touch(exist_ok=False)
+            beside.unlink()
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _beside(target: Path) -> Path:
+    return target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.part")
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
     except FileNotFoundError:
-        return False
-    return not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+        return None
+
+
+def _is_special(found: os.stat_result) -> bool:
+    return not stat.S_ISREG(found.st_mode) and not stat.S_ISDIR(found.st_mode)
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _be_like(before: os.stat_result, file: int) -> None:
+    """Gives a new file the owner and the mode of the old; no group gets what another one had."""
+    mode = stat.S_IMODE(before.st_mode) & 0o777
+    if hasattr(os, "fchown"):
+        now = os.fstat(file)
+        if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+            try:
+                os.fchown(file, before.st_uid, before.st_gid)
+            except PermissionError:
+                mode &= ~0o070 if now.st_gid != before.st_gid else 0o777
+        os.fchmod(file, mode)

@@ -10,6 +10,17 @@ from .errors import CostWarning, InvalidDataError, InvalidParameterError
 
 Array = NDArray[np.float64]
 
+MOST_FEATURES = 2**27  # the core counts places of features, eight rows abreast, in 32 bits
+
+
+def need_unmasked(given: Any, name: str) -> None:
+    """Of X masked values are missing ones; labels, weights and costs must all be there."""
+    if np.ma.is_masked(given):
+        raise InvalidDataError(
+            f"{name} must not have masked values. Got {int(np.ma.getmaskarray(given).sum())} of "
+            f"{np.size(given)}: drop those rows, or fill in what is masked."
+        )
+
 
 def check_cost(cost: ArrayLike, n_classes: int | None = None, *, warn: bool = True) -> Array:
     """The cost matrix as an array, (K, K), or one clear error.

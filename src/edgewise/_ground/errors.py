@@ -27,3 +27,7 @@ class ModelFormatError(EdgewiseError, ValueError):
 
 class CostWarning(UserWarning):
     """A cost matrix makes a right label dearer than a wrong one: its rows may be its columns."""
+
+
+class FitWarning(UserWarning):
+    """A fit ended, but not as one would wish: it learned nothing, or could not judge itself."""

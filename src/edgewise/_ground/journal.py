@@ -10,8 +10,10 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin
 
 from .errors import InvalidDataError
 
@@ -33,7 +35,7 @@ class Journal:
         for number, line in enumerate(whole.split(b"\n") if whole else [], start=1):
             try:
                 entries.append(parse(_object(line)))
-            except (KeyError, TypeError, ValueError):
+            except (KeyError, TypeError, ValueError, RecursionError):
                 raise InvalidDataError(
                     f"{self._path}, line {number} is not {what}: remove it, or use another folder."
                 ) from None
@@ -52,8 +54,32 @@ class Journal:
             raise OSError(error.errno, error.strerror, str(self._path)) from None
 
 
+def typed(record: Any) -> Any:
+    """A data class whose fields are of their types, or TypeError."""
+    for field in fields(record):
+        if not _is(getattr(record, field.name), field.type):
+            raise TypeError(f"{field.name} is of another type")
+    return record
+
+
+def _is(value: Any, kind: Any) -> bool:
+    if kind is Any:
+        return True
+    if isinstance(kind, UnionType):
+        return any(_is(value, one) for one in get_args(kind))
+    if get_origin(kind) is tuple:  # of any length, all of one type
+        return isinstance(value, tuple) and all(_is(item, get_args(kind)[0]) for item in value)
+    if kind is float:
+        return type(value) is float or (type(value) is int and abs(value) <= 2**53)
+    return type(value) is (get_origin(kind) or kind)
+
+
+def _refuse(text: str) -> None:
+    raise ValueError(f"{text} is no number of JSON")
+
+
 def _object(line: bytes) -> dict[str, Any]:
-    record = json.loads(line)
+    record = json.loads(line, parse_constant=_refuse)
     if not isinstance(record, dict):
         raise TypeError("not a JSON object")
     return record

@@ -4,6 +4,7 @@ A rule is a pair: a test of the value, and the words that say what is allowed.
 """
 
 import math
+import reprlib
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -16,18 +17,32 @@ from .errors import InvalidParameterError
 
 Rule = tuple[Callable[[Any], bool], str]
 
+LARGEST = 2**31 - 1  # the core counts in integers of 32 bits
+WHOLE = 2**53 - 1  # what doubles count exactly
+_POWERS = {LARGEST: "2**31", WHOLE: "2**53"}
+
+_brief = reprlib.Repr()
+_brief.maxlevel = 4
+_brief.maxdict = _brief.maxlist = _brief.maxtuple = _brief.maxset = _brief.maxfrozenset = 20
+_brief.maxlong = _brief.maxstring = _brief.maxother = 200
+
 
 def _is_integer(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
 
 
-def integer(low: int, high: int | None = None, *, none: bool = False) -> Rule:
-    words = f"an integer of at least {low}" if high is None else f"an integer from {low} to {high}"
-    upper = math.inf if high is None else high
+def integer(low: int, high: int = LARGEST, *, none: bool = False) -> Rule:
+    words = f"an integer from {low} to {high}"
+    if high in _POWERS:
+        words = f"an integer of at least {low} and below {_POWERS[high]}"
     return (
-        lambda v: (none and v is None) or (_is_integer(v) and low <= v <= upper),
+        lambda v: (none and v is None) or (_is_integer(v) and low <= v <= high),
         words + (" or None" if none else ""),
     )
+
+
+def seed() -> Rule:
+    return integer(0, 2**32 - 1)
 
 
 def real(
@@ -42,10 +57,14 @@ def real(
     def test(v: Any) -> bool:
         if v is None:
             return none
-        if isinstance(v, bool | np.bool_) or not isinstance(v, Real) or not math.isfinite(v):
+        if isinstance(v, bool | np.bool_) or not isinstance(v, Real):
             return False
-        number = float(v)
-        return low < number and (number < high if high_open else number <= high)
+        try:
+            number = float(v)
+        except OverflowError:  # of an integer
+            return False
+        within = number < high if high_open else number <= high
+        return math.isfinite(number) and low < number and within
 
     return test, words
 
@@ -97,16 +116,19 @@ def classifier() -> Rule:
     )
 
 
+def _n_dimensions(v: Any) -> int:
+    try:
+        return np.ndim(v)
+    except ValueError:  # rows of different lengths
+        return -1
+
+
 def matrix_or_none() -> Rule:
     """A matrix of numbers; its shape and values are checked when the classes are known."""
-
-    def test(v: Any) -> bool:
-        try:
-            return v is None or np.ndim(v) == 2
-        except ValueError:  # rows of different lengths
-            return False
-
-    return test, "None or a matrix, one row and column per class"
+    return (
+        lambda v: v is None or _n_dimensions(v) == 2,
+        "None or a matrix, one row and column per class",
+    )
 
 
 def columns() -> Rule:
@@ -115,7 +137,7 @@ def columns() -> Rule:
     def test(v: Any) -> bool:
         if v is None or (isinstance(v, str) and v == "from_dtype"):
             return True
-        if isinstance(v, str) or np.ndim(v) != 1:
+        if isinstance(v, str) or _n_dimensions(v) != 1:
             return False
         of_kind = (
             _is_integer,
@@ -166,16 +188,23 @@ def scoring() -> Rule:
 
 
 def random_state() -> Rule:
+    is_seed, _ = seed()
     return (
-        lambda v: v is None or isinstance(v, np.random.RandomState) or (_is_integer(v) and v >= 0),
-        "None, an integer of at least 0 or a numpy RandomState",
+        lambda v: v is None or isinstance(v, np.random.RandomState) or is_seed(v),
+        "None, an integer of at least 0 and below 2**32, or a numpy RandomState",
     )
 
 
 def class_weight() -> Rule:
-    return (
-        lambda v: v is None or isinstance(v, Mapping) or (isinstance(v, str) and v == "balanced"),
-        "None, 'balanced' or a dict {class: weight}",
+    is_weight, _ = not_negative()
+
+    def test(v: Any) -> bool:
+        if isinstance(v, Mapping):
+            return all(map(is_weight, v.values()))
+        return v is None or (isinstance(v, str) and v == "balanced")
+
+    return test, (
+        "None, 'balanced' or a dict {class: weight}, with weights that are finite and not negative"
     )
 
 
@@ -184,5 +213,16 @@ def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> N
     for name, (test, words) in rules.items():
         if not test(values[name]):
             raise InvalidParameterError(
-                f"The {name!r} parameter of {owner} must be {words}. Got {values[name]!r} instead."
+                f"The {name!r} parameter of {owner} must be {words}. Got {shown(values[name])} "
+                "instead."
             )
+
+
+def shown(value: Any) -> str:
+    """A value as an error message shows it, in a few hundred characters."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        return _brief.repr(value)
+    except ValueError:  # Python writes no integers of more than some thousand digits
+        return f"a value of type {type(value).__name__} that is too large to show"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._ground.checks import MOST_FEATURES
 from .._ground.errors import ModelFormatError
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -34,9 +35,9 @@ TYPES: dict[str, np.dtype[Any]] = {
 }
 PER_NODE = ("feature", "left", "threshold", "missing_left", "gain", "cover")
 
-MOST_FEATURES = 2**27  # the core counts places of features, eight rows abreast, in 32 bits
 MOST_NODES = 2**31  # and places of nodes
 MOST_LEAVES = 65535  # and leaves of a tree in 16
+LARGEST_SUM = 1e250  # of scores and of gains: what follows from them stays finite
 
 
 def need(condition: Any, words: str) -> None:
@@ -47,7 +48,7 @@ def need(condition: Any, words: str) -> None:
 def check_model(arrays: Arrays, n_features: Any) -> None:
     """Raises ModelFormatError unless the core can use the arrays for X with n_features columns."""
     need(
-        isinstance(n_features, int) and 1 <= n_features <= MOST_FEATURES,
+        type(n_features) is int and 1 <= n_features <= MOST_FEATURES,
         f"the number of features must be an integer from 1 to {MOST_FEATURES}; got {n_features!r}",
     )
     check_types(arrays, TYPES)
@@ -152,6 +153,12 @@ def _check_leaves(a: Arrays, tree: Ints) -> None:
 def _check_numbers(a: Arrays) -> None:
     for name in ("start", "values", "gain"):
         need(np.isfinite(a[name]).all(), f"{name!r} must hold finite numbers")
+        with np.errstate(over="ignore"):
+            total = np.abs(a[name]).sum()
+        need(
+            total <= LARGEST_SUM,
+            f"the sizes of the numbers in {name!r} must sum to at most {LARGEST_SUM:g}",
+        )
     cover = a["cover"]
     need(((cover >= 0) & (cover <= 1)).all(), "'cover' must hold shares, from 0 to 1")
 

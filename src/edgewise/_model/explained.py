@@ -32,12 +32,21 @@ class Explained:
         raise NotImplementedError
 
     def shap_values(self, X: ArrayLike) -> Scores:
-        """What each feature adds to each class's score of each row: (n_rows, n_features, n_classes)
+        """Compute exact Shapley values: the contribution of each feature to each score of each row.
 
-        Exact Shapley values of the trees: the expectation over features that are not in a coalition
-        follows the training rows at the splits of the trees. With `shap_start_` added, their sum
-        over the features is the scores, for two classes too one per class. The shape is always the
-        same.
+        The expectation over features outside a coalition follows the training rows at the splits of
+        the trees. The sum over the features, plus `shap_start_`, equals the scores. There is one
+        score per class, also with two classes.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_features, n_classes)
+            Contributions to the scores.
         """
         forest = self._forest("shap_values")
         matrix, threads = self._ready(X)
@@ -49,10 +58,19 @@ class Explained:
         return self._forest("shap_start_").expected_scores()
 
     def explanation(self, X: ArrayLike) -> Any:
-        """`shap_values` as an Explanation of the package shap, for its plots.
+        """Return `shap_values` as an ``Explanation`` of the package shap, for its plots.
 
-        Its values have the shape (n_rows, n_features, n_classes): choose a class, as in
-        ``shap.plots.beeswarm(explanation[:, :, k])``.
+        Choose a class for a plot, as in ``shap.plots.beeswarm(explanation[:, :, k])``.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        shap.Explanation
+            Values of shape (n_rows, n_features, n_classes).
         """
         forest = self._forest("explanation")
         try:
@@ -87,12 +105,24 @@ class Explained:
     def to_text(
         self, round: int | None = None, tree: int | None = None, max_depth: int | None = None
     ) -> str:
-        """The model, a round or a tree in words: a line for every node.
+        """Describe the model, a round or a tree in text, one line per node.
 
-        A node asks a question and says where missing values go, the share of the training rows'
-        weight that reaches it, and its gain; a leaf says by how much it moves the scores of which
-        classes. Rounds and trees are counted from 0; with `round`, `tree` counts the trees of that
-        round. Below `max_depth` leaves are only counted.
+        An inner node shows its question, where missing values go, the share of the training weight
+        that reaches it and its gain. A leaf shows how far it moves the score of which class.
+
+        Parameters
+        ----------
+        round : int, default=None
+            Number of a round, from 0. None describes all rounds.
+        tree : int, default=None
+            Number of a tree, from 0: within `round` if that is given, else in the whole model.
+        max_depth : int, default=None
+            Depth below which leaves are only counted. None shows all nodes.
+
+        Returns
+        -------
+        str
+            The description.
         """
         reader = self._reader("to_text")
         if max_depth is not None and max_depth < 0:
@@ -104,13 +134,18 @@ class Explained:
         return "\n\n".join(texts)
 
     def to_frame(self) -> Any:
-        """All nodes of the model as a data frame, one row each.
+        """Return all nodes of the model as a data frame, one row per node.
 
-        Of pandas if it is installed, else of polars or pyarrow. Columns: round, tree (counted over
-        the model), node, parent and depth in the tree, feature, threshold, categories (that go
-        left), missing ("left" or "right"), left and right child, gain, cover (share of the training
-        rows' weight), and for every class by how much a leaf moves its score. -1 stands for no
+        The frame is of pandas if that is installed, else of polars or pyarrow. Columns: round, tree
+        (counted over the model), node, parent and depth in the tree, feature, threshold, categories
+        (that go left), missing ("left" or "right"), left and right child, gain, cover (share of the
+        training weight), and for every class the value a leaf adds to its score. -1 stands for no
         node.
+
+        Returns
+        -------
+        data frame
+            The nodes.
         """
         reader = self._reader("to_frame")
         return _frame(node_columns(reader))

@@ -17,6 +17,7 @@ Arrays = dict[str, NDArray[Any]]
 
 METADATA_KEY = "edgewise"
 LONGEST_HEADER = 100_000_000  # bytes; safetensors' own limit
+_OF_ARRAY = 2000  # bytes that an array takes beside its numbers, while it is read
 _LENGTH = 8  # bytes that say how long the header is
 _TYPES = {"F64": "<f8", "I64": "<i8", "I32": "<i4", "U64": "<u8", "U8": "|u1"}
 
@@ -37,7 +38,8 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
 
 def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:
     """Header and arrays of the bytes of a file, or ModelFormatError. Only the form is checked."""
-    header = plain.loads(_text_of(data))
+    budget = plain.budget(len(data))
+    header = plain.loads(_text_of(data, budget), budget)
     if not isinstance(header, dict):
         raise ModelFormatError("Not a valid model: its header is not a JSON object.")
     try:
@@ -51,15 +53,20 @@ def _header_length(data: bytes) -> int:
     return int.from_bytes(data[:_LENGTH], "little")
 
 
-def _text_of(data: bytes) -> str:
+def _text_of(data: bytes, budget: int) -> str:
     """Our own text among the metadata of safetensors."""
     length = _header_length(data)
     if len(data) < _LENGTH or length > min(LONGEST_HEADER, len(data) - _LENGTH):
         raise ModelFormatError(
             "Not a model file of edgewise: it is shorter than it says, or something else."
         )
+    if _OF_ARRAY * data.count(b"data_offsets", 0, _LENGTH + length) > budget:
+        raise ModelFormatError(
+            f"Not a valid model: it has so many arrays that they would take more than the "
+            f"{budget >> 20} MB of memory that a file of this size may take."
+        )
     try:
-        outer = plain.loads(data[_LENGTH : _LENGTH + length].decode())
+        outer = plain.loads(data[_LENGTH : _LENGTH + length].decode(), budget)
     except UnicodeDecodeError:
         raise ModelFormatError("Not a model file of edgewise: its header is not text.") from None
     metadata = outer.get("__metadata__") if isinstance(outer, dict) else None
@@ -82,15 +89,27 @@ def _array(name: str, tensor: Mapping[str, Any]) -> NDArray[Any]:
             f"{', '.join(_TYPES)}."
         )
     array = np.frombuffer(tensor["data"], dtype=dtype)
-    return array.astype(array.dtype.newbyteorder("="))  # a copy that may be written to
+    copied = not array.flags.writeable  # releases of safetensors differ
+    return array.astype(array.dtype.newbyteorder("="), copy=copied)
 
 
 # --- files ------------------------------------------------------------------------------------
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file."""
-    with open(path, "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise ModelFormatError(f"Not a model file of edgewise: {os.fspath(path)} is no file.")
+    """The bytes of a file. A pipe or a device, which might never end, is refused unread."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # pipes do not wait
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        raise ModelFormatError(
+            f"A model is read from a regular file. {os.fspath(path)} is {_kind(mode)}."
+        )
+    with open(descriptor, "rb") as file:
         return file.read()
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    return "a pipe" if stat.S_ISFIFO(mode) else "a device or a socket"

@@ -5,7 +5,7 @@ them belong to a round. A leaf stores only the classes it moves. A node that spl
 feature has the threshold NaN and a set of categories; sets stand in the order of these nodes.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -137,17 +137,25 @@ class Model:
 
     def followed_by(self, other: "Model") -> "Model":
         """This model's rounds, then those of `other`."""
-        joined: dict[str, Any] = {
-            name: np.concatenate([getattr(self, name), getattr(other, name)])
+        return Model.joined([self, other], self.start)
+
+    @classmethod
+    def joined(cls, models: Sequence["Model"], start: Scores) -> "Model":
+        """The rounds of all models, one model after the other, from the scores `start`."""
+        arrays: dict[str, Any] = {
+            name: np.concatenate([getattr(model, name) for model in models])
             for name in (
                 "width feature left threshold missing_left gain cover classes values "
                 "set_values".split()
             )
         }
         for name in ("round_start", "node_start", "value_start", "set_start"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            joined[name] = np.concatenate([mine, theirs[1:] + mine[-1]])
-        return replace(self, _forest=[], _explained=[], **joined)
+            of_models = [getattr(model, name) for model in models]
+            before = np.cumsum([0] + [int(starts[-1]) for starts in of_models])
+            arrays[name] = np.concatenate(
+                [[0], *(starts[1:] + n for starts, n in zip(of_models, before, strict=False))]
+            ).astype(np.int64)
+        return cls(start=start, n_features=models[0].n_features, **arrays)
 
     @property
     def forest(self) -> _core.Forest:

@@ -24,7 +24,11 @@ _UNUSUAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NUMBERS = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 )
-_MOST_TEXT = 2**28  # characters of an array of strings, all as wide as the widest
+_ALLOWANCE = 40 << 20  # bytes that decoding may take, whatever the size of the file
+_TEXT_ALLOWANCE = 32 << 20  # bytes of an array of strings, all as wide as the widest
+# Bytes that decoding takes at most, twice over: of a list or an object, of what stands before a
+# comma, of half a string; found by measuring (tests/unit/test_memory_of_loading.py).
+_OF_CONTAINER, _OF_COMMA, _OF_QUOTE = 144, 48, 36
 
 
 # --- JSON -------------------------------------------------------------------------------------
@@ -38,8 +42,14 @@ def dumps(value: Any) -> str:
     return text
 
 
-def loads(text: str) -> Any:
-    """The value of a JSON text, or ModelFormatError."""
+def budget(size: int) -> int:
+    """Bytes that decoding a file of this size may take."""
+    return 8 * size + _ALLOWANCE
+
+
+def loads(text: str, most_bytes: int) -> Any:
+    """The value of a JSON text, or ModelFormatError: also if it would take too much memory."""
+    _need_cheap(text, most_bytes)
     try:
         value = json.loads(
             text,
@@ -47,12 +57,27 @@ def loads(text: str) -> Any:
             parse_float=_finite,
             parse_constant=_refuse,
         )
-        _check([value], text)
+        _check([value])
     except (RecursionError, ValueError) as error:
         if isinstance(error, ModelFormatError):
             raise
         raise ModelFormatError(f"Not a valid model: its header is not JSON ({error}).") from None
     return value
+
+
+def _need_cheap(text: str, most_bytes: int) -> None:
+    width = 1 if text.isascii() and "\\u" not in text else 4  # bytes of a character
+    cost = (
+        2 * width * len(text)
+        + _OF_CONTAINER * (text.count("[") + text.count("{"))
+        + _OF_COMMA * text.count(",")
+        + _OF_QUOTE * text.count('"')
+    )
+    if cost > most_bytes:
+        raise ModelFormatError(
+            f"Not a valid model: its header would take {cost >> 20} MB of memory, which is more "
+            f"than the {most_bytes >> 20} MB that a file of this size may take."
+        )
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -73,18 +98,23 @@ def _refuse(text: str) -> None:
     raise ModelFormatError(f"Not a valid model: its header holds the number {text[:40]}.")
 
 
-def _check(value: Any, text: str) -> None:
+def _check(value: list[Any]) -> None:
     """That lists and objects are not nested too deeply, and that strings are Unicode."""
     level = [value]
     for _ in range(DEEPEST):
-        inner = (v.values() if isinstance(v, dict) else v for v in level)
-        level = [item for items in inner for item in items if isinstance(item, dict | list)]
+        inner: list[Any] = []
+        for items in level:
+            for item in (*items, *items.values()) if isinstance(items, dict) else items:
+                if isinstance(item, dict | list):
+                    inner.append(item)
+                elif isinstance(item, str) and not (item.isascii() or _is_unicode(item)):
+                    raise ModelFormatError(
+                        "Not a valid model: its header holds half a surrogate pair."
+                    )
+        level = inner
         if not level:
-            break
-    if level:
-        raise ModelFormatError("Not a valid model: its header is nested too deeply.")
-    if "\\u" in text and not _is_unicode(json.dumps(value, ensure_ascii=False)):
-        raise ModelFormatError("Not a valid model: its header holds half a surrogate pair.")
+            return
+    raise ModelFormatError("Not a valid model: its header is nested too deeply.")
 
 
 def _is_unicode(text: str) -> bool:
@@ -200,8 +230,12 @@ def _is_shape(shape: Any, size: int) -> bool:
 def _vector(dtype: str, values: list[Any], what: str) -> NDArray[Any]:
     kinds = {type(value) for value in values}
     if dtype == "str" and kinds <= {str}:
-        if max(map(len, values), default=0) * len(values) > _MOST_TEXT:
-            raise ModelFormatError(f"A model file cannot hold {what}: its strings are too long.")
+        wide = 4 * max(map(len, values), default=0) * len(values)
+        if wide > 8 * sum(map(len, values)) + _TEXT_ALLOWANCE:
+            raise ModelFormatError(
+                f"A model file cannot hold {what}: as wide as the longest, they would all together "
+                f"take {wide >> 20} MB of memory. Shorten the longest, or use the type object."
+            )
         return np.array(values, dtype=np.str_)
     if dtype == "object" and kinds <= {bool, int, float, str}:
         array = np.empty(len(values), dtype=object)

@@ -34,8 +34,8 @@ _FIELDS = frozenset(
 _KEPT = frozenset(
     "n_features_in_ feature_names_in_ is_categorical_ categories_ classes_ model_ history_".split()
 )
-# Of scikit-learn: how metadata is routed, and who is told of the fit.
-_NOT_KEPT = frozenset(["_metadata_request", "_skl_callbacks"])
+# Of scikit-learn: how metadata is routed, and who is told of the fit. Of training rows: too much.
+_NOT_KEPT = frozenset(["_metadata_request", "_skl_callbacks", "oof_proba_"])
 _MODEL, _HISTORY, _CATEGORIES = "model.", "history.", "categories."
 _CATEGORICAL = "is_categorical"
 _LOSSES: dict[type[Any], tuple[str, ...]] = {
@@ -52,17 +52,16 @@ class Saved:
     _fitted: ClassVar[dict[str, p.Rule]] = {}  # what a fit leaves beside model and history
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the fitted estimator to a file that `edgewise.load` reads; nothing in it is code.
+        """Write the fitted estimator to a file that `edgewise.load` reads.
 
-        The file appears whole or not at all. Parameters must be plain values: a callable or a
-        RandomState has to be set to something else first.
+        The file contains data only, no code. It is written completely or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write.
         """
-        reason = self._why_not_saved()
-        if reason is not None:
-            raise ModelFormatError(
-                f"{type(self).__name__} cannot be saved as a model file: {reason}. Use pickle or "
-                "skops, and load such files only from where you trust everyone."
-            )
+        need_savable(self)
         check_is_fitted(self)
         data = file.pack(_header_of(self), _arrays_of(self))
         restored(type(self), *file.unpack(data))
@@ -74,6 +73,10 @@ class Saved:
         if isinstance(getattr(self, "model_", None), EnsembleModel):
             return "its base classifiers are another library's"
         return None
+
+    def _restored(self, name: str, value: Any) -> Any:
+        """A fact as a class keeps it, from its plain form."""
+        return value
 
     @staticmethod
     def _model_from(
@@ -88,20 +91,41 @@ class Saved:
 # --- out --------------------------------------------------------------------------------------
 
 
-def _header_of(estimator: Any) -> dict[str, Any]:
+def need_savable(estimator: Any) -> None:
+    """That a model file can hold the estimator, once it is fitted, with its parameters."""
+    reason = estimator._why_not_saved()
+    if reason is not None:
+        raise ModelFormatError(
+            f"{type(estimator).__name__} cannot be saved as a model file: {reason}. Use pickle or "
+            "skops, and load such files only from where you trust everyone."
+        )
+    encoded_parameters(estimator)
+
+
+def encoded_parameters(estimator: Any) -> dict[str, Any]:
+    """The constructor's parameters by name, as a model file has them."""
     owner = type(estimator).__name__
-    parameters = estimator.get_params(deep=False)
-    _need_nothing_unknown(estimator, parameters)
+    return {
+        name: _encoded(value, f"the parameter {name!r} of {owner}")
+        for name, value in estimator.get_params(deep=False).items()
+    }
+
+
+def kept(estimator: Any) -> dict[str, Any]:
+    """The attributes a model file holds, as far as a fit has set them."""
+    names = _KEPT.union(estimator._fitted)
+    return {name: value for name, value in vars(estimator).items() if name in names}
+
+
+def _header_of(estimator: Any) -> dict[str, Any]:
+    _need_nothing_unknown(estimator, estimator.get_params(deep=False))
     names = getattr(estimator, "feature_names_in_", None)
     return {
         "format": FORMAT,
         "version": VERSION,
         "edgewise": __version__,
-        "algorithm": owner,
-        "parameters": {
-            name: _encoded(value, f"the parameter {name!r} of {owner}")
-            for name, value in parameters.items()
-        },
+        "algorithm": type(estimator).__name__,
+        "parameters": encoded_parameters(estimator),
         "classes": plain.encode_array(estimator.classes_, "the class labels"),
         "n_features": int(estimator.n_features_in_),
         "feature_names": None if names is None else [str(name) for name in names],
@@ -181,6 +205,7 @@ def restored(cls: type[Any], header: Mapping[str, Any], arrays: Mapping[str, Any
     mask = _categorical(parts[_CATEGORICAL], parts[_MODEL], n_features)
     estimator.is_categorical_ = mask
     estimator.categories_ = _categories(header["categories"], parts[_CATEGORIES], mask)
+    _need_sets_of_tables(parts[_MODEL], estimator.categories_)
     _restore_facts(estimator, header["fitted"], classes, n_rounds)
     estimator.classes_ = classes
     estimator.model_ = model
@@ -257,6 +282,7 @@ def _restore_features(estimator: Any, names: Any, n_features: int) -> None:
             and all(isinstance(name, str) for name in names),
             "the names of the features must be one string for each",
         )
+        need(len(set(names)) == len(names), "a name of a feature occurs twice")
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
@@ -282,12 +308,34 @@ def _categories(
 ) -> dict[int, NDArray[Any]]:
     """The tables of columns whose categories are values, by column."""
     need(isinstance(kinds, dict), "the categories must be an object")
-    allowed = {} if mask is None else {str(j): int(j) for j in np.flatnonzero(mask)}
-    need(kinds.keys() <= allowed.keys(), "a column with values is not categorical")
     rest = dict(arrays)
-    tables = {allowed[j]: value_lists.take(j, kind, rest) for j, kind in kinds.items()}
+    value_lists.need_cheap(kinds, rest)
+    tables = {_column(j, mask): value_lists.take(j, kind, rest) for j, kind in kinds.items()}
     need(not rest, "unknown array of categories")
     return tables
+
+
+def _need_sets_of_tables(model: Mapping[str, NDArray[Any]], tables: dict[int, Any]) -> None:
+    """That the sets of a column with a table hold places in it."""
+    feature = model["feature"][np.isnan(model["threshold"])]
+    of_value, which = np.unique(
+        np.repeat(feature, np.diff(model["set_start"])), return_inverse=True
+    )
+    ends = np.array([len(tables[j]) if j in tables else np.inf for j in of_value.tolist()])
+    listed = np.isfinite(ends)
+    values, end = model["set_values"][listed[which]], ends[which][listed[which]]
+    need(
+        ((values >= 0) & (values < end) & (values == np.floor(values))).all(),
+        "a set holds a category that is not in the table of its column",
+    )
+
+
+def _column(name: str, mask: NDArray[np.bool_] | None) -> int:
+    """The number of a categorical column, written as a number is."""
+    j = int(name) if name.isascii() and name.isdigit() and len(name) < 20 else -1
+    known = mask is not None and 0 <= j < len(mask) and str(j) == name and bool(mask[j])
+    need(known, "a column with values is not categorical")
+    return j
 
 
 def _restore_facts(estimator: Any, facts: Any, classes: NDArray[Any], n_rounds: int) -> None:
@@ -296,7 +344,7 @@ def _restore_facts(estimator: Any, facts: Any, classes: NDArray[Any], n_rounds: 
     for name, (test, words) in rules.items():
         value = plain.decode(facts[name], name)
         need(test(value), f"{name!r} must be {words}")
-        setattr(estimator, name, value)
+        setattr(estimator, name, estimator._restored(name, value))
     need(
         getattr(estimator, "n_iter_", n_rounds) == n_rounds, f"'n_iter_' must be {n_rounds} rounds"
     )

@@ -4,6 +4,7 @@ Numbers are stored as 64-bit numbers, booleans as 0 and 1, strings one after the
 (`NAME.text`) with the place where each begins (`NAME.start`).
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -24,13 +25,14 @@ _NUMBERS = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 )
 _TEXT: dict[str, np.dtype[Any]] = {"start": np.dtype("i8"), "text": np.dtype("u1")}
-_MOST_BYTES = 2**30  # of an array of strings, all as long as the longest
+_OF_STRING = 104  # bytes of a short string, and of its place in arrays
+_ALLOWANCE = 24 << 20  # bytes that categories may take, however few
 _NONE = np.empty(0, dtype=bool)  # in the place of an array that is missing
 
 
 def kind_of(values: Array, what: str) -> str:
     """The name of the values' type, in the file's header."""
-    name = "str" if values.dtype.kind == "U" else values.dtype.name
+    name = "str" if values.dtype.kind in "OU" else values.dtype.name
     if name != "str" and name not in _NUMBERS:
         raise ModelFormatError(
             f"A model file cannot hold {what}: it must be a number, a string or a boolean. Got an "
@@ -41,7 +43,7 @@ def kind_of(values: Array, what: str) -> str:
 
 def to_arrays(name: str, values: Array) -> dict[str, Array]:
     """The arrays that hold the values, by name."""
-    if values.dtype.kind != "U":
+    if values.dtype.kind not in "OU":
         return {name: values.astype(_STORED[values.dtype.kind])}
     try:
         coded = [value.encode() for value in values.tolist()]
@@ -51,6 +53,18 @@ def to_arrays(name: str, values: Array) -> dict[str, Array]:
         ) from None
     start = np.cumsum([0, *map(len, coded)], dtype=np.int64)
     return {f"{name}.start": start, f"{name}.text": np.frombuffer(b"".join(coded), dtype="u1")}
+
+
+def need_cheap(kinds: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
+    """That no more strings are to be made than the file pays for."""
+    texts = [arrays.get(f"{name}.start", _NONE) for name, kind in kinds.items() if kind == "str"]
+    cost = _OF_STRING * sum(map(len, texts))
+    size = sum(array.nbytes for array in arrays.values())
+    need(
+        cost <= 5 * size + _ALLOWANCE,
+        f"its categories would take {cost >> 20} MB of memory, of a file that has {size >> 20} MB "
+        "of them",
+    )
 
 
 def take(name: str, kind: Any, arrays: dict[str, Array]) -> Array:
@@ -67,14 +81,14 @@ def take(name: str, kind: Any, arrays: dict[str, Array]) -> Array:
 def _strings(start: Array, text: Array) -> Array:
     check_types({"start": start, "text": text}, _TEXT)
     check_starts("start", start, len(text))
-    whole = text.tobytes()
+    whole = memoryview(text.data)
+    values = np.empty(len(start) - 1, dtype=object)
     try:
-        pieces = [whole[a:b].decode() for a, b in zip(start[:-1], start[1:], strict=True)]
+        for i in range(len(values)):
+            values[i] = str(whole[start[i] : start[i + 1]], "utf-8")
     except UnicodeDecodeError:
         raise ModelFormatError("Not a valid model: a category is not text.") from None
-    longest = max(map(len, pieces), default=0)
-    need(4 * longest * len(pieces) <= _MOST_BYTES, "the strings of a column are too long")
-    return np.array(pieces, dtype=np.str_)
+    return values
 
 
 def _numbers(stored: Array, dtype: np.dtype[Any]) -> Array:

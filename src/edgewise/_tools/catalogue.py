@@ -5,6 +5,7 @@ from ..abc_logitboost import ABCLogitBoostClassifier
 from ..abc_mart import ABCMARTClassifier
 from ..adaboost_mh import AdaBoostMHClassifier
 from ..aoso_logitboost import AOSOLogitBoostClassifier
+from ..auto_boost import AutoBoostClassifier
 from ..logitboost import LogitBoostClassifier
 from ..mart import MARTClassifier
 from ..martiboost import MartiBoostClassifier
@@ -12,6 +13,7 @@ from ..samme import SAMMEClassifier
 from ..softmax_boost import SoftmaxBoostClassifier
 
 ALGORITHMS: dict[str, type[Booster] | type[MartiBoostClassifier]] = {
+    "auto": AutoBoostClassifier,
     "aoso": AOSOLogitBoostClassifier,
     "logitboost": LogitBoostClassifier,
     "abc-logitboost": ABCLogitBoostClassifier,

@@ -29,18 +29,29 @@ Decide = Literal["predict", "minimum"]
 def minimum_cost_labels(
     proba: ArrayLike, cost: ArrayLike, classes: ArrayLike | None = None
 ) -> NDArray[Any]:
-    """For each row the class of least expected cost, sum_k proba[k] cost[k, j].
+    """Choose for each row the class of least expected cost, sum_k proba[k] cost[k, j].
+
+    Equal costs, up to rounding, go to the first class.
 
     Parameters
     ----------
-    proba : (n, K) class probabilities, as `predict_proba` gives them.
-    cost : (K, K) cost of predicting class j (column) where class k is right (row).
-    classes : (K,) labels of the classes, an estimator's `classes_`.
+    proba : array-like of shape (n_rows, n_classes)
+        Class probabilities, as `predict_proba` returns them.
+    cost : array-like of shape (n_classes, n_classes)
+        Cost of predicting class j (column) where class k is right (row).
+    classes : array-like of shape (n_classes,), default=None
+        Labels of the classes: the `classes_` of an estimator.
 
     Returns
     -------
-    (n,) labels; without `classes`, their places, from 0. Equal costs, up to rounding, go to the
-    first class.
+    ndarray of shape (n_rows,)
+        Labels; without `classes`, class numbers from 0.
+
+    Examples
+    --------
+    >>> from edgewise import minimum_cost_labels
+    >>> minimum_cost_labels([[0.8, 0.2]], [[0, 1], [10, 0]], ["healthy", "ill"])
+    array(['ill'], dtype='<U7')
     """
     chances = check_proba(proba)
     return _cheapest(chances, check_cost(cost, chances.shape[1]), classes)
@@ -63,14 +74,31 @@ def expected_cost(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """The mean cost of predictions.
+    """Compute the mean cost of predictions.
 
     Parameters
     ----------
-    y_true, y_pred : (n,) right and predicted labels.
-    cost : (K, K) cost of predicting class j (column) where class k is right (row).
-    labels : (K,) labels of the rows and columns of `cost`; if None, the sorted labels that occur.
-    sample_weight : (n,) weights of the rows.
+    y_true : array-like of shape (n_rows,)
+        Right labels.
+    y_pred : array-like of shape (n_rows,)
+        Predicted labels.
+    cost : array-like of shape (n_classes, n_classes)
+        Cost of predicting class j (column) where class k is right (row).
+    labels : array-like of shape (n_classes,), default=None
+        Labels of the rows and columns of `cost`. None uses the sorted labels that occur.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        The mean cost.
+
+    Examples
+    --------
+    >>> from edgewise import expected_cost
+    >>> expected_cost(["a", "a", "b"], ["a", "b", "a"], [[0, 1], [5, 0]])
+    2.0
     """
     true, said = label_vector(y_true, "y_true"), label_vector(y_pred, "y_pred")
     check_length(said, len(true), "y_pred")
@@ -131,15 +159,32 @@ class ExpectedCostScorer(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
 def expected_cost_scorer(
     cost: ArrayLike, *, labels: ArrayLike | None = None, decide: Decide = "predict"
 ) -> ExpectedCostScorer:
-    """A scorer for `GridSearchCV`, `cross_val_score` and others: minus the mean cost.
+    """Make a scorer for `GridSearchCV`, `cross_val_score` and others: the negated mean cost.
 
     Parameters
     ----------
-    cost : (K, K) cost of predicting class j (column) where class k is right (row).
-    labels : (K,) labels of the rows and columns of `cost`; if None, the estimator's `classes_`.
-        Give them if a part of the data may lack a class.
-    decide : "predict" scores what the estimator predicts, "minimum" the labels of least expected
-        cost by its probabilities.
+    cost : array-like of shape (n_classes, n_classes)
+        Cost of predicting class j (column) where class k is right (row).
+    labels : array-like of shape (n_classes,), default=None
+        Labels of the rows and columns of `cost`. None uses the estimator's `classes_`. Pass them if
+        a part of the data may lack a class.
+    decide : {"predict", "minimum"}, default='predict'
+        "predict" scores what the estimator predicts, "minimum" the labels of least expected cost by
+        its probabilities.
+
+    Returns
+    -------
+    scorer
+        A callable ``scorer(estimator, X, y)``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier, expected_cost_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> scorer = expected_cost_scorer([[0, 1, 1], [1, 0, 1], [1, 9, 0]])
+    >>> bool(scorer(MARTClassifier(n_estimators=20).fit(X, y), X, y) <= 0)
+    True
     """
     check_cost(cost, None if labels is None else np.size(labels))
     if decide not in ("predict", "minimum"):

@@ -10,6 +10,7 @@ from ..abc_logitboost import ABCLogitBoostClassifier
 from ..abc_mart import ABCMARTClassifier
 from ..adaboost_mh import AdaBoostMHClassifier
 from ..aoso_logitboost import AOSOLogitBoostClassifier
+from ..auto_boost import AutoBoostClassifier
 from ..logitboost import LogitBoostClassifier
 from ..mart import MARTClassifier
 from ..martiboost import MartiBoostClassifier
@@ -24,6 +25,7 @@ ALGORITHMS: dict[str, type[Any]] = {
         ABCMARTClassifier,
         AdaBoostMHClassifier,
         AOSOLogitBoostClassifier,
+        AutoBoostClassifier,
         LogitBoostClassifier,
         MARTClassifier,
         MartiBoostClassifier,
@@ -35,10 +37,31 @@ ALGORITHMS: dict[str, type[Any]] = {
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The fitted estimator that `save` wrote to a file.
+    """Load a fitted estimator from a file written by its method `save`.
 
-    It predicts and, with `warm_start=True`, continues as the one that was saved, bit for bit.
-    Loading runs no code of the file, and a file that is not valid raises ModelFormatError.
+    The estimator predicts, and with ``warm_start=True`` resumes, exactly as the saved one. Loading
+    runs no code from the file; a file that is not valid raises `ModelFormatError`.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to read.
+
+    Returns
+    -------
+    estimator
+        The fitted estimator.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import edgewise
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> path = os.path.join(tempfile.mkdtemp(), "iris.edgewise")
+    >>> edgewise.MARTClassifier(n_estimators=5).fit(X, y).save(path)
+    >>> edgewise.load(path).predict(X[:2])
+    array([0, 0])
     """
     return from_bytes(file.read(path))
 

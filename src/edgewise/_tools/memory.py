@@ -5,15 +5,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike
 
+from .._auto.portfolio import Planned
+from .._boosting.base import SHARE_AT_A_TIME
 from .._boosting.threads import n_threads
 from .._data.features import MOST_BINS
+from .._data.parts import n_held_out_parts
 from .._families.abc import ABCBooster
-from .._families.logistic import BaseBooster
+from .._families.logistic import BaseBooster, auto_leaf_size
 from .._families.voting import VotingBooster
 from .._ground import params as p
 from .._ground.errors import InvalidParameterError
 from ..adaboost_mh import AdaBoostMHClassifier
 from ..aoso_logitboost import AOSOLogitBoostClassifier
+from ..auto_boost import AutoBoostClassifier
 from ..martiboost import MartiBoostClassifier
 from ..newton_boost import NewtonBoostClassifier
 from ..samme import SAMMEClassifier
@@ -23,11 +27,14 @@ FIXED = 4 * 2**20  # of a process, whatever the data
 HELD = 2**28  # bytes of histograms that a core's grower keeps
 BLOCK = 2**14  # places of a block of the binned data
 LANES = 8  # sums that a vector holds
+LISTED = 512  # classes on the list of a row, at most
+MOVED = 256  # classes that a leaf moves, at most, where rows have lists
+ROUNDS_OF_MEMBER = 200  # of AutoBoost, more than most have
 
 _RULES: dict[str, p.Rule] = {
-    "n_rows": p.integer(1),
-    "n_features": p.integer(1),
-    "n_classes": p.integer(2),
+    "n_rows": p.integer(1, p.WHOLE),
+    "n_features": p.integer(1, p.WHOLE),
+    "n_classes": p.integer(2, p.WHOLE),
     "density": p.real(0.0, 1.0),
 }
 
@@ -73,28 +80,42 @@ def estimate_memory(
     density: float = 1.0,
     dtype: DTypeLike = np.float64,
 ) -> int:
-    """Bytes that `fit` takes at most, besides X and y themselves.
+    """Estimate an upper bound of the memory that `fit` takes, besides X and y.
 
     Parameters
     ----------
-    n_rows, n_features, n_classes : int
-        The data's size. With soft labels a row counts once for every class that is possible.
-    estimator : a booster of this library, or None
-        None is an AOSOLogitBoostClassifier. Its parameters count: threads, leaves, rounds, bins.
-    density : float
-        Below 1, X is a sparse matrix, of whose entries this share is listed.
-    dtype : the type of X's numbers
+    n_rows : int
+        Number of rows. With soft labels a row counts once for every class that is possible.
+    n_features : int
+        Number of columns.
+    n_classes : int
+        Number of classes.
+    estimator : estimator, default=None
+        Estimator of this library with its parameters. None is
+        ``AOSOLogitBoostClassifier()``.
+    density : float, default=1.0
+        Share of the entries of X that are stored; below 1 for a sparse matrix.
+    dtype : dtype, default=numpy.float64
+        Type of the numbers of X.
 
     Returns
     -------
     int
-        A bound for a NumPy array in a type that is read in place, or for a SciPy CSR matrix. A data
-        frame whose columns are of several types is first made one array: 8 bytes for each value
-        more. Validation rows count as rows, if they are given.
+        Bytes: a bound for a NumPy array of a type that is read in place, or for a SciPy CSR matrix.
+        A data frame with columns of several types is first made one array, which takes 8 bytes more
+        for each value. Validation rows count as rows, if they are given.
+
+    Examples
+    --------
+    >>> from edgewise import estimate_memory
+    >>> estimate_memory(100_000, 50, 10) < 500_000_000
+    True
     """
     given = {"n_rows": n_rows, "n_features": n_features, "n_classes": n_classes, "density": density}
     p.check("estimate_memory", given, _RULES)
     estimator = AOSOLogitBoostClassifier() if estimator is None else estimator
+    if isinstance(estimator, AutoBoostClassifier):
+        return _of_members(estimator, n_rows, n_features, n_classes, density, dtype)
     if not isinstance(estimator, BaseBooster | VotingBooster | MartiBoostClassifier):
         raise InvalidParameterError(
             "The 'estimator' parameter of estimate_memory must be a booster of edgewise. Got "
@@ -112,11 +133,47 @@ def estimate_memory(
         max(estimator.max_bins, 254),
         n_threads(estimator.n_jobs, int(work)),
     )
-    growing = binned(size) + state(size, estimator)
-    total = labels(size) + max(binning(size), growing) + trees(size, estimator)
-    if getattr(estimator, "early_stopping", False) is True:
-        total += size.copy_of_x
+    total = _of_fit(size, estimator)
+    if not isinstance(estimator, MartiBoostClassifier) and estimator._searches_rounds(n_rows):
+        total = max(total + size.copy_of_x, _of_trials(size, estimator))
     return int(SLACK * total) + FIXED
+
+
+def _of_fit(size: Size, estimator: Any) -> float:
+    growing = binned(size) + state(size, estimator)
+    return labels(size) + max(binning(size), growing) + trees(size, estimator)
+
+
+def _of_trials(size: Size, estimator: Any) -> float:
+    """Trials that find the number of rounds, side by side, each with a copy of its rows."""
+    share = estimator._share(SHARE_AT_A_TIME)
+    one = binned(size) + state(size, estimator) + size.copy_of_x
+    return labels(size) + n_held_out_parts(size.n, share) * one + binning(size)
+
+
+def _of_members(
+    auto: AutoBoostClassifier,
+    n_rows: int,
+    n_features: int,
+    n_classes: int,
+    density: float,
+    dtype: DTypeLike,
+) -> int:
+    """Members that are fitted at a time, out-of-fold scores, and the models of all."""
+    members = [planned for stage in auto.stages() for planned in stage.members]
+    work = int(density * n_rows * n_features * n_classes * len(members))
+    at_a_time = min(n_threads(auto.n_jobs, work), len(members))
+
+    def one(planned: Planned) -> int:
+        booster = planned.setting.booster(n_rows, n_estimators=ROUNDS_OF_MEMBER, n_jobs=1)
+        return estimate_memory(
+            n_rows, n_features, n_classes, estimator=booster, density=density, dtype=dtype
+        )
+
+    size_of = [one(planned) for planned in members]
+    out_of_fold = 8 * n_rows * n_classes * (6 + len(auto.stages()))
+    order = 2 * density * n_rows * n_features * np.dtype(dtype).itemsize
+    return int(at_a_time * max(size_of) + sum(size_of) / 4 + out_of_fold + order) + FIXED
 
 
 def labels(size: Size) -> float:
@@ -146,6 +203,8 @@ def state(size: Size, estimator: Any) -> float:
     """What changes from round to round, and what growing a tree takes."""
     leaves = _leaves(size, estimator)
     if isinstance(estimator, AOSOLogitBoostClassifier):
+        if estimator._layout(size.K) == "lists":
+            return _lists(size, estimator, leaves)
         return _posterior(size) + _pair_tree(size, estimator)
     if isinstance(estimator, NewtonBoostClassifier):  # but for what its loss allocates inside
         return 9 * 8 * size.n * size.K + _class_trees(size, estimator, leaves, size.K)
@@ -173,13 +232,13 @@ def _voting_state(size: Size, estimator: Any, leaves: int) -> float:
 
 def trees(size: Size, estimator: Any) -> float:
     """The model, of which there are two copies and room to grow when it is done."""
-    rounds = getattr(estimator, "n_estimators", 0)
-    of_round: float = size.K
-    width = 1
     if isinstance(estimator, MartiBoostClassifier):
-        rounds, of_round = estimator.n_layers, estimator.n_layers / 2 + 1
-    elif isinstance(estimator, AOSOLogitBoostClassifier):
-        of_round, width = 1, size.K if estimator.leaf == "vector" else 2
+        rounds, of_round = int(estimator.n_layers), estimator.n_layers / 2 + 1
+        return 3.0 * rounds * of_round * _leaves(size, estimator) * (66 + 12)
+    rounds, of_round, width = int(estimator._n_rounds()), float(size.K), 1
+    if isinstance(estimator, AOSOLogitBoostClassifier):
+        listed = MOVED if estimator._layout(size.K) == "lists" else size.K
+        of_round, width = 1, listed if estimator.leaf == "vector" else 2
     elif isinstance(estimator, SAMMEClassifier):
         of_round = 1
     elif isinstance(estimator, AdaBoostMHClassifier) and estimator.base != "one_vs_all":
@@ -196,12 +255,18 @@ def _leaves(size: Size, estimator: Any) -> int:
     if hasattr(estimator, "_leaf_limit"):
         limit = estimator._leaf_limit(size.n, size.K)
     by_depth = 2 ** min(estimator.max_depth or 16, 16)
-    by_rows = max(1, size.n // estimator.min_samples_leaf)
+    by_rows = max(1, size.n // _least_rows(size, estimator))
     return int(min(limit or 65535, by_depth, by_rows))
 
 
+def _least_rows(size: Size, estimator: Any) -> int:
+    """Rows of a leaf, at least."""
+    given = estimator.min_samples_leaf
+    return auto_leaf_size(size.n, 0) if given == "auto" else int(given)
+
+
 def _histogram(size: Size, estimator: Any) -> float:
-    return size.places * (8 if estimator.min_samples_leaf == 1 else 16)
+    return size.places * (8 if _least_rows(size, estimator) == 1 else 16)
 
 
 def _posterior(size: Size) -> float:
@@ -221,6 +286,14 @@ def _pair_tree(size: Size, estimator: Any) -> float:
     return size.n * (4 * stride + 16 + 32 * size.threads) + size.threads * _histogram(
         size, estimator
     )
+
+
+def _lists(size: Size, estimator: Any, leaves: int) -> float:
+    """Rows with lists of classes; sums of every class for all nodes and, by thread, leaves."""
+    of_rows = size.n * (48 + 12 * LISTED + 32 * size.threads)
+    of_nodes = 2 * leaves * 40 * size.K
+    of_leaves = (size.threads + 2) * leaves * 16 * (size.K + 1 if estimator.leaf == "vector" else 1)
+    return of_rows + of_nodes + of_leaves + size.threads * _histogram(size, estimator)
 
 
 def _lanes(size: Size) -> int:

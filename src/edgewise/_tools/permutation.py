@@ -28,11 +28,21 @@ SMALLEST = np.finfo(np.float64).tiny  # probabilities below cost no more
 
 @dataclass(frozen=True, eq=False)
 class PermutationImportances:
-    """What features are worth. `overall` is the mean of `by_class`, weighted by `class_shares`."""
+    """What features are worth. `overall` is the mean of `by_class`, weighted by `class_shares`.
 
-    classes: NDArray[Any]  # (n_classes)
-    class_shares: Array  # (n_classes): share of each class in the weight of the rows
-    repeats: Array  # (n_repeats, n_classes, n_features)
+    Attributes
+    ----------
+    classes : array of shape (n_classes,)
+        Class labels.
+    class_shares : array of shape (n_classes,)
+        Share of each class in the weight of the rows.
+    repeats : array of shape (n_repeats, n_classes, n_features)
+        Importances of every repeat.
+    """
+
+    classes: NDArray[Any]
+    class_shares: Array
+    repeats: Array
 
     @property
     def by_class(self) -> Array:
@@ -70,20 +80,46 @@ def permutation_importances(
     n_repeats: int = 5,
     random_state: Any = None,
 ) -> PermutationImportances:
-    """How much worse a fitted classifier answers when a feature's values are dealt out anew.
+    """Measure how much worse a classifier predicts when a feature is shuffled.
+
+    Works for every classifier.
 
     Parameters
     ----------
-    estimator : a fitted classifier, with `predict_proba` for the log loss.
-    X, y : rows, best such that the estimator has not seen, and their labels.
-    sample_weight : weights of the rows.
-    measure : {"log_loss", "recall"}
-        The rise of the rows' mean log loss; or the fall of the share of rows answered rightly, for
-        the rows of a class its recall, for all rows the accuracy.
-    n_repeats : int
-        How often each feature is dealt out.
-    random_state : int, RandomState or None
-        An int gives the same importances again; a feature's do not depend on other features.
+    estimator : fitted classifier
+        With `predict_proba` for the log loss.
+    X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+        Rows, preferably rows that the estimator has not seen.
+    y : array-like of shape (n_rows,)
+        Their labels.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows.
+    measure : {"log_loss", "recall"}, default='log_loss'
+        The rise of the mean log loss; or the fall of the share of rows predicted correctly, which
+        is the recall for the rows of a class and the accuracy for all rows.
+    n_repeats : int, default=5
+        Number of shuffles of each feature.
+    random_state : int, RandomState or None, default=None
+        Seed. The importances of a feature do not depend on other features.
+
+    Returns
+    -------
+    PermutationImportances
+        Importances for all rows and for the rows of every class.
+
+    References
+    ----------
+    L. Breiman: "Random forests", Machine Learning 45 (2001), 5-32.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier, permutation_importances
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MARTClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> found = permutation_importances(model, X[1::2], y[1::2], random_state=0)
+    >>> found.overall.shape, found.by_class.shape
+    ((4,), (3, 4))
     """
     check_is_fitted(estimator)
     _check_choice(estimator, measure, n_repeats)

@@ -2,7 +2,8 @@
 
 A row with a wrong label looks to boosting like a hard one: its neighbours speak against it, so its
 margin stays low and its weight grows, until late rounds have learned it by heart. Both are averaged
-over all rounds, which remembers what the last round has forgotten.
+over all rounds, which remembers what the last round has forgotten. AutoBoost knows more: what
+members say that have not seen the row.
 """
 
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from .._data.rows import Rows
 from .._ground.errors import InvalidDataError, InvalidParameterError
 from .._model.model import Scores
 from ..adaboost_mh import AdaBoostMHClassifier, initial_weights
+from ..auto_boost import AutoBoostClassifier
 from ..samme import SAMMEClassifier
 
 Array = NDArray[np.float64]
@@ -27,10 +29,18 @@ How = Literal["margin", "weight"]
 
 
 class Suspicion(NamedTuple):
-    """Rows by how suspicious their labels are."""
+    """Rows by how suspicious their labels are.
 
-    rows: NDArray[np.intp]  # (n): numbers of the rows, the most suspicious first
-    score: Array  # (n): in the order of X; the higher, the more suspicious
+    Attributes
+    ----------
+    rows : array of shape (n_rows,)
+        Numbers of the rows, the most suspicious first.
+    score : array of shape (n_rows,)
+        Suspicion of each row in the order of X; higher is more suspicious.
+    """
+
+    rows: NDArray[np.intp]
+    score: Array
 
 
 def suspicious_rows(
@@ -41,29 +51,51 @@ def suspicious_rows(
     sample_weight: ArrayLike | None = None,
     how: How = "margin",
 ) -> Suspicion:
-    """Ranks training rows by how badly their labels went with what boosting learned.
+    """Rank training rows by how suspicious their labels are.
 
     Parameters
     ----------
-    estimator : a fitted booster of this library, for labels that exclude each other
-        Not MartiBoost, which has no rounds.
-    X, y, sample_weight : what it was fitted to
-        Rows of weight zero were not learned from; they are ranked like rows never seen.
-    how : {"margin", "weight"}
-        "margin": the score is (1 - m) / 2 with the mean m over the rounds of a row's margin: score
-        of its label minus the largest other score, over the largest range of scores that any row
-        has in that round. It lies between 0 and 1; above one half the label was the wrong answer
-        more often than not.
-        "weight": the mean over the rounds of the row's weight in units of its first one; for
+    estimator : fitted booster of this library
+        For labels that exclude each other. Not MartiBoost, which has no rounds.
+    X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+        Rows of the fit. Rows of weight zero, which took no part in the fit, are ranked like new
+        rows.
+    y : array-like of shape (n_rows,)
+        Labels of the fit.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the fit.
+    how : {"margin", "weight"}, default='margin'
+        "margin" of an `AutoBoostClassifier`: the score is (1 - m) / 2, where m is the out-of-fold
+        probability of the label minus the largest other one; rows that every member has seen come
+        last. X, y and sample_weight must be those of the fit, in the same order.
+
+        "margin" of other boosters: the score is (1 - m) / 2, where m is the mean over the rounds of
+        the margin of the row: the score of its label minus the largest other score, divided by the
+        largest range of scores of any row in that round. It lies between 0 and 1; above one half
+        the label was the wrong answer more often than not.
+
+        "weight": the mean over the rounds of the row's weight relative to its initial weight; for
         AdaBoost.MH and SAMME.
 
     Returns
     -------
     Suspicion
-        `rows`, the most suspicious first (of equals the one that comes first), and `score` of
-        every row.
+        `rows`, the most suspicious first, and the `score` of every row.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import AutoBoostClassifier, suspicious_rows
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y[7] = 2  # a wrong label
+    >>> model = AutoBoostClassifier(effort="fast").fit(X, y)
+    >>> int(suspicious_rows(model, X, y).rows[0])
+    7
     """
     rows = _checked(estimator, X, y, sample_weight, how)
+    if isinstance(estimator, AutoBoostClassifier):
+        score = _out_of_fold(estimator, rows)
+        return Suspicion(np.argsort(-score, kind="stable"), score)
     by_round = _margins if how == "margin" else _relative_weights
     total = np.zeros(len(rows.X))
     for of_rows in by_round(estimator, rows):
@@ -71,6 +103,28 @@ def suspicious_rows(
     mean = total / max(estimator.n_iter_, 1)
     score = (1.0 - mean) / 2.0 if how == "margin" else mean
     return Suspicion(np.argsort(-score, kind="stable"), score)
+
+
+def _out_of_fold(estimator: AutoBoostClassifier, rows: Rows) -> Array:
+    """(1 - m) / 2 with margins m of out-of-fold probabilities, 0 where there are none."""
+    proba = getattr(estimator, "oof_proba_", None)
+    if proba is None:
+        raise InvalidDataError(
+            "A model file does not hold out-of-fold probabilities. Call suspicious_rows with the "
+            "estimator that was fitted, before it is saved."
+        )
+    fitted = np.ones(len(rows.codes), dtype=bool) if rows.weights is None else rows.weights > 0
+    if np.count_nonzero(fitted) != len(proba):
+        raise InvalidDataError(
+            f"X must hold the rows of the fit, {len(proba)} of positive weight. Got "
+            f"{np.count_nonzero(fitted)}."
+        )
+    own = np.arange(len(proba)), rows.codes[fitted]
+    others = proba.copy()
+    others[own] = -np.inf
+    score = np.zeros(len(rows.codes))
+    score[fitted] = np.nan_to_num((1.0 - proba[own] + others.max(axis=1)) / 2.0, nan=0.0)
+    return score
 
 
 def _margins(estimator: Booster, rows: Rows) -> Iterator[Array]:

@@ -16,46 +16,114 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Row:
-    """One method's figures: means over the splits."""
+    """One method's figures: means over the splits.
+
+    Attributes
+    ----------
+    method : str
+        Name of the method.
+    library : str
+        Library and version.
+    error : float
+        Error rate.
+    interval : Interval
+        Confidence interval of the error rate.
+    log_loss : float
+        Log loss.
+    brier : float
+        Brier score.
+    calibration : float
+        Classwise expected calibration error.
+    top_calibration : float
+        Expected calibration error of the most probable class.
+    fit_seconds : float
+        Seconds of a fit.
+    predict_seconds : float
+        Seconds to predict the rows tested.
+    predict_ms_per_1000 : float
+        Milliseconds to predict a thousand rows.
+    model_bytes : int
+        Size of the pickled model.
+    errors : tuple[float, ...]
+        Error rate of each split.
+    """
 
     method: str
-    library: str  # and its version
+    library: str
     error: float
-    interval: Interval  # of the error, 95 %
+    interval: Interval
     log_loss: float
     brier: float
-    calibration: float  # classwise
-    top_calibration: float  # of the most probable class
+    calibration: float
+    top_calibration: float
     fit_seconds: float
-    predict_seconds: float  # for the rows tested
-    predict_ms_per_1000: float  # milliseconds for a thousand rows
+    predict_seconds: float
+    predict_ms_per_1000: float
     model_bytes: int
-    errors: tuple[float, ...]  # split by split
+    errors: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """All results on one data set, and what they amount to."""
+    """All results on one data set, and what they amount to.
 
-    data: dict[str, Any]  # name, rows, features, classes, hash
-    protocol: dict[str, Any]  # folds, repeats, seed, threads, rounds; or the test rows
-    versions: dict[str, str]  # method: library and version
-    parameters: dict[str, dict[str, Any]]  # method: what differs from its defaults
+    Attributes
+    ----------
+    data : dict[str, Any]
+        The data: name, rows, features, classes and hash.
+    protocol : dict[str, Any]
+        Folds, repeats, seed, threads and rounds; or the test rows.
+    versions : dict[str, str]
+        Library and version of each method.
+    parameters : dict[str, dict[str, Any]]
+        Parameters of each method that differ from its defaults.
+    results : tuple[Result, ...]
+        Results in the order of the table.
+    skipped : dict[str, str]
+        Methods that were not run, with the reason.
+    failed : dict[str, str]
+        Methods that failed, with the reason.
+    notes : tuple[str, ...]
+        Remarks about the data.
+    classes : array of shape (n_classes,)
+        Class labels.
+    truth : array of shape (n_rows,)
+        Class numbers of the rows that may be tested.
+    tested : dict[tuple[int, int], Rows]
+        Rows tested, by repeat and fold.
+    answers : Callable[[str, int, int], Proba]
+        Function of method, repeat and fold that returns probabilities.
+    """
+
+    data: dict[str, Any]
+    protocol: dict[str, Any]
+    versions: dict[str, str]
+    parameters: dict[str, dict[str, Any]]
     results: tuple[Result, ...]
-    skipped: dict[str, str]  # method: why it was not run
-    failed: dict[str, str]  # method: why it could not
+    skipped: dict[str, str]
+    failed: dict[str, str]
     notes: tuple[str, ...]
-    classes: NDArray[Any]  # (K)
-    truth: NDArray[np.intp]  # (n): class numbers of the rows that may be tested
-    tested: dict[tuple[int, int], Rows]  # (repeat, fold): rows
-    answers: Callable[[str, int, int], Proba]  # method, repeat, fold: (n_test, K)
+    classes: NDArray[Any]
+    truth: NDArray[np.intp]
+    tested: dict[tuple[int, int], Rows]
+    answers: Callable[[str, int, int], Proba]
 
     @property
     def methods(self) -> list[str]:
         return list(dict.fromkeys(result.method for result in self.results))
 
     def of(self, method: str) -> list[Result]:
-        """Its results, split by split."""
+        """Return the results of a method, split by split.
+
+        Parameters
+        ----------
+        method : str
+            Name of the method.
+
+        Returns
+        -------
+        list of Result
+        """
         return sorted(
             (result for result in self.results if result.method == method),
             key=lambda result: (result.repeat, result.fold),
@@ -101,7 +169,20 @@ class Comparison:
         return len(self.tested) > 1
 
     def held_out(self, method: str) -> tuple[Rows, Proba]:
-        """Rows tested in the first repeat, and their probabilities (n, K) when held out."""
+        """Return the rows tested in the first repeat, and their probabilities when held out.
+
+        Parameters
+        ----------
+        method : str
+            Name of the method.
+
+        Returns
+        -------
+        rows : ndarray of shape (n_rows,)
+            Numbers of the rows.
+        proba : ndarray of shape (n_rows, n_classes)
+            Probabilities.
+        """
         folds = sorted(fold for repeat, fold in self.tested if repeat == 0)
         rows = np.concatenate([self.tested[0, fold] for fold in folds])
         proba = np.concatenate([self.answers(method, 0, fold) for fold in folds])

@@ -7,8 +7,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 
+from .._data.sparse import sound
 from .._ground.errors import InvalidDataError
 
 
@@ -50,7 +51,7 @@ def features_of(parts: Sequence[Any]) -> list[Features]:
 
 
 def _of_matrix(X: Any) -> Features:
-    matrix = csr_array(X) if issparse(X) else np.asarray(X)
+    matrix = sound(X) if issparse(X) else np.asarray(X)
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
         raise InvalidDataError(
             "X must be a matrix of numbers or a data frame. Got an array of shape "

@@ -76,7 +76,7 @@ class Ours(Method):
         return None
 
     def parameters(self, setting: Setting) -> dict[str, Any]:
-        if setting.rounds is None:
+        if setting.rounds is None or self.name == "auto":  # which finds its own rounds
             return dict(setting.params)
         name = "n_layers" if self.name == "martiboost" else "n_estimators"
         return {name: setting.rounds, **setting.params}

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._ground.wording import did_you_mean
 from . import _fingerprint
 from ._features import features_of
 from ._methods import OURS, Method, Setting
@@ -76,7 +77,8 @@ def chosen_methods(
     unknown = [name for name in names or [] if name not in known]
     if unknown:
         raise InvalidParameterError(
-            f"There is no method {unknown[0]!r}; there are {', '.join(known)}."
+            f"There is no method {unknown[0]!r}.{did_you_mean(unknown[0], known)} There are "
+            f"{', '.join(known)}."
         )
     with_peers = names is None if peers is None else peers
     wanted = [*(OURS if names is None else names), *(PEERS if with_peers else ())]
@@ -106,12 +108,27 @@ def check_params(plan: Plan) -> None:
 
 
 def need_parameters(estimator: Any, given: Mapping[str, Any]) -> None:
-    """All names are parameters of the estimator."""
+    """Check that all names are parameters of an estimator; raise an error otherwise.
+
+    Parameters
+    ----------
+    estimator : type
+        Class of the estimator.
+    given : mapping
+        Values by name.
+
+    Examples
+    --------
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.comparison import need_parameters
+    >>> need_parameters(MARTClassifier, {"max_depth": 3})
+    """
     allowed = list(estimator().get_params(deep=False))
     unknown = [name for name in given if name not in allowed]
     if unknown:
         raise InvalidParameterError(
-            f"{estimator.__name__} has no parameter {unknown[0]!r}; it has {', '.join(allowed)}."
+            f"{estimator.__name__} has no parameter {unknown[0]!r}."
+            f"{did_you_mean(unknown[0], allowed)} It has {', '.join(allowed)}."
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._boosting.base import Booster
+from .._ground.journal import typed
 from ..metrics import brier_score, calibration_error, log_loss
 from ._features import Features
 from ._methods import Method, Setting
@@ -20,22 +21,56 @@ Proba = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Result:
-    """One method on one split."""
+    """One method on one split.
+
+    Attributes
+    ----------
+    method : str
+        Name of the method.
+    repeat : int
+        Number of the repeat.
+    fold : int
+        Number of the fold.
+    n_train : int
+        Number of training rows.
+    n_test : int
+        Number of test rows.
+    wrong : int
+        Number of rows whose most probable class is wrong.
+    log_loss : float
+        Log loss.
+    brier : float
+        Brier score.
+    calibration : float
+        Classwise expected calibration error.
+    top_calibration : float
+        Expected calibration error of the most probable class.
+    fit_seconds : float
+        Seconds of the fit.
+    predict_seconds : float
+        Seconds of the prediction.
+    model_bytes : int
+        Size of the pickled model.
+    curve : tuple[float, ...]
+        Error after each round, for the first split.
+    warnings : tuple[str, ...]
+        Warnings of the fit.
+    """
 
     method: str
     repeat: int
     fold: int
     n_train: int
     n_test: int
-    wrong: int  # rows whose most probable class is not theirs
+    wrong: int
     log_loss: float
     brier: float
-    calibration: float  # classwise expected calibration error
-    top_calibration: float  # the same of the most probable class
+    calibration: float
+    top_calibration: float
     fit_seconds: float
     predict_seconds: float
-    model_bytes: int  # pickled
-    curve: tuple[float, ...] = ()  # error after each round, of the first split
+    model_bytes: int
+    curve: tuple[float, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @property
@@ -43,17 +78,46 @@ class Result:
         return self.wrong / self.n_test
 
     def as_dict(self) -> dict[str, Any]:
+        """Return the fields as a dict of plain values."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, fields: dict[str, Any]) -> "Result":
+        """Restore a result from a line of a journal.
+
+        Parameters
+        ----------
+        fields : dict
+            Fields of the line. Fields that are not valid raise TypeError or ValueError.
+
+        Returns
+        -------
+        Result
+        """
         lists = {name: tuple(fields[name]) for name in ("curve", "warnings")}
-        return cls(**{**fields, **lists})
+        result: Result = typed(cls(**{**fields, **lists}))
+        if not 0 <= result.wrong <= result.n_test or result.n_test < 1:
+            raise ValueError("counts that cannot be")
+        return result
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What all methods are given: rows to train on, rows to test on, class numbers."""
+    """What all methods are given: rows to train on, rows to test on, class numbers.
+
+    Attributes
+    ----------
+    train : Features
+        Training rows.
+    train_codes : ndarray
+        Their class numbers.
+    test : Features
+        Test rows.
+    test_codes : ndarray
+        Their class numbers.
+    n_classes : int
+        Number of classes.
+    """
 
     train: Features
     train_codes: NDArray[np.intp]
@@ -104,7 +168,27 @@ def _curve(model: Any, test: Features, codes: NDArray[np.intp]) -> tuple[float, 
 
 
 def judged(truth: NDArray[np.intp], proba: Proba) -> dict[str, Any]:
-    """Wrong rows, log loss, Brier score and calibration errors of class numbers and chances."""
+    """Judge probabilities: wrong rows, log loss, Brier score and calibration errors.
+
+    Parameters
+    ----------
+    truth : ndarray of shape (n_rows,)
+        Class numbers.
+    proba : ndarray of shape (n_rows, n_classes)
+        Probabilities.
+
+    Returns
+    -------
+    dict
+        Figures by name.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgewise.comparison import judged
+    >>> judged(np.array([0, 1]), np.array([[0.9, 0.1], [0.6, 0.4]]))["wrong"]
+    1
+    """
     classes = np.arange(proba.shape[1])
     chances = proba / proba.sum(axis=1, keepdims=True)
     return {

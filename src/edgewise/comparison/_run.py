@@ -31,23 +31,51 @@ _ENOUGH = 1 << 40  # work for any number of threads
 _RULES = {
     "folds": p.integer(2),
     "repeats": p.integer(1),
-    "seed": p.integer(0),
+    "seed": p.seed(),
     "threads": p.integer(1, none=True),
     "rounds": p.integer(1, none=True),
 }
 
 
 class Watcher(Protocol):
-    """Is told what happens."""
+    """Interface of an object that `compare` tells about its progress."""
 
     def begin(self, n_steps: int, methods: Sequence[str], notes: Sequence[str]) -> None:
-        """There will be so many steps, one for each method and split."""
+        """Called once, before the first step.
+
+        Parameters
+        ----------
+        n_steps : int
+            Number of steps, one for each method and split.
+        methods : sequence of str
+            Names of the methods.
+        notes : sequence of str
+            Remarks about the data.
+        """
 
     def step(self, method: str, split: Split) -> None:
-        """A step begins."""
+        """Called when a step begins.
+
+        Parameters
+        ----------
+        method : str
+            Name of the method.
+        split : Split
+            Fold and repeat.
+        """
 
     def done(self, method: str, result: Result | None, *, fresh: bool) -> None:
-        """It has ended; not `fresh`: found in the folder. None: it failed."""
+        """Called when a step has ended.
+
+        Parameters
+        ----------
+        method : str
+            Name of the method.
+        result : Result or None
+            Its result; None if it failed.
+        fresh : bool
+            False if the result was found in the folder of an earlier run.
+        """
 
 
 def compare(  # noqa: PLR0913 - options, each by its name
@@ -67,13 +95,55 @@ def compare(  # noqa: PLR0913 - options, each by its name
     out: str | Path | None = None,
     watcher: Watcher | None = None,
 ) -> Comparison:
-    """Fits methods to the rows X with labels y and judges their predictions for other rows.
+    """Compare methods on one data set.
 
-    methods: names of `METHODS`; by default all of ours that suit the data. peers: add those of
-    other libraries that are installed; by default if no methods are named. test: X and y to test
-    on; without it, repeated stratified cross-validation. rounds: for all methods; by default each
-    has its own. params: further parameters, by method. out: a folder for the results, which a
-    later run with the same data, settings and versions takes up.
+    Every method is fitted to rows X with labels y, and its predictions for other rows are judged.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+        Rows.
+    y : array-like of shape (n_rows,)
+        Labels.
+    methods : sequence of str, default=None
+        Names from ``METHODS``. None runs all methods of this library that suit the data.
+    peers : bool, default=None
+        Whether to add the methods of other libraries that are installed. None adds them if no
+        methods are named.
+    test : tuple of X and y, default=None
+        Rows to test on. None uses repeated stratified cross-validation.
+    folds : int, default=5
+        Number of folds.
+    repeats : int, default=3
+        Number of repeats of the cross-validation.
+    seed : int, default=0
+        Seed of the folds and of the methods.
+    threads : int, default=None
+        Number of threads of a fit. None uses all CPUs.
+    rounds : int, default=None
+        Number of rounds of all methods. None uses the default of each.
+    params : mapping, default=None
+        Further parameters by method.
+    name : str, default='data'
+        Name of the data in the results.
+    out : str or Path, default=None
+        Folder for the results. A later run with the same data, settings and versions resumes there.
+    watcher : Watcher, default=None
+        Object that is told about every step.
+
+    Returns
+    -------
+    Comparison
+        The results.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise.comparison import compare
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = compare(X, y, methods=["mart", "samme"], folds=2, repeats=1, rounds=10)
+    >>> sorted(row.method for row in found.rows())
+    ['mart', 'samme']
     """
     settings = {
         "folds": folds, "repeats": repeats, "seed": seed, "threads": threads, "rounds": rounds,

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from .._ground.atomic import write_bytes
+from .._ground.errors import InvalidDataError
 from .._ground.journal import Journal, journal
 from ._results import Proba, Result
 
@@ -57,7 +58,14 @@ class Folder:
         return self._results.get(key) if self._place(key).is_file() else None
 
     def answers(self, key: str) -> Proba:
-        proba: Proba = np.load(self._place(key))
+        path = self._place(key)
+        try:
+            with path.open("rb") as stream:
+                proba: Proba = np.lib.format.read_array(stream, allow_pickle=False)
+        except (ValueError, EOFError, OSError) as error:
+            raise InvalidDataError(f"{path} is damaged, remove it: {error}.") from None
+        if proba.dtype != np.float64 or proba.ndim != 2:
+            raise InvalidDataError(f"{path} is damaged, remove it: it holds no probabilities.")
         return proba
 
     def put(self, key: str, result: Result, proba: Proba) -> None:
@@ -72,7 +80,10 @@ class Folder:
 
 
 def _keyed(line: dict[str, Any]) -> tuple[str, Result]:
-    return line.pop("key"), Result.from_dict(line)
+    key = line.pop("key")
+    if not isinstance(key, str) or not key.isalnum():  # it is part of a path
+        raise TypeError("no key")
+    return key, Result.from_dict(line)
 
 
 @contextmanager

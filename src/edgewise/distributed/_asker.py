@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
+from .._boosting.sampling import Draw
 from ._block import Answer, Array, Block, Question, Step
 
 Growth = Generator[Step, Answer, Any]  # asks steps, is sent the answers, and returns what has grown
@@ -46,13 +47,15 @@ class Asker:
     ) -> None:
         self.options = options
         self.data = _core.bin_rows(np.empty((0, options["n_features"])), cuts, 1)  # without rows
-        leaves, depth, leaf_size = options["limits"]
-        self.limits = _core.GrowLimits(leaves, depth, leaf_size, options["negligible"])
         self.n_threads = n_threads  # of this process
         self.traffic = Traffic()
         self._begun = begun
         self._log = list(begun.log)
         self._n_known = 0  # steps of the log that all blocks have taken
+
+    def limits(self, draw: Draw) -> _core.GrowLimits:
+        """Limits of trees that learn from what is drawn."""
+        return _core.GrowLimits(**self.options["limits"] | draw.limits())
 
     def question(self, n_known: int, model: dict[str, Array] | None) -> Question:
         """Where the round stands, for blocks that know so many steps of the log."""

@@ -17,6 +17,9 @@ Parts = Sequence[Any]
 class Backend(Protocol):
     """Runs functions on parts of the data."""
 
+    def derived(self, function: Function, parts: Parts, each: Sequence[Any]) -> list[Any]:
+        """Parts that are function(part, own), made when needed; `each` has something per part."""
+
     def map(self, function: Function, parts: Parts, *args: Any) -> list[Any]:
         """Handles of function(part, *args) for every part; they are kept until cancelled."""
 
@@ -39,6 +42,10 @@ class Backend(Protocol):
     @property
     def n_workers(self) -> int: ...
 
+    @property
+    def n_threads(self) -> int:
+        """Threads for the work on one part."""
+
 
 def answered(asking: Generator[Any, Any, Any], answer: Function) -> Any:
     """What a generator returns that yields questions and is sent their answers."""
@@ -57,6 +64,10 @@ class LocalBackend:
     def __init__(self, n_threads: int = 1) -> None:
         self._pool = ThreadPoolExecutor(n_threads)
         self.n_workers = n_threads
+        self.n_threads = 1
+
+    def derived(self, function: Function, parts: Parts, each: Sequence[Any]) -> list[Any]:
+        return list(self._pool.map(function, parts, each))
 
     def map(self, function: Function, parts: Parts, *args: Any) -> list[Any]:
         return list(self._pool.map(lambda part: function(part, *args), parts))

@@ -1,11 +1,11 @@
 """A block: the rows of one part of the data, where they are.
 
-What a block holds for good are bins, labels and weights: a function of the raw data and the cuts.
-While a fit goes on it has a state beside them, which is a function of the block and the model so
-far: it does not travel and need not be kept safe. A question carries the log of the current round;
-a block whose state is behind, or missing (it was recomputed on another machine), says so,
-and is asked again with the model to replay. So nothing is tied to a machine, and a machine that is
-lost costs the work of its blocks and nothing else.
+What a block holds for good are bins, labels, weights and, where rounds draw rows, their keys: a
+function of the raw data and the cuts. While a fit goes on it has a state beside them, which is a
+function of the block and the model so far: it does not travel and need not be kept safe. A question
+carries the log of the current round; a block whose state is behind, or missing (it was recomputed
+on another machine), says so, and is asked again with the model to replay. So nothing is tied to a
+machine, and a machine that is lost costs the work of its blocks and nothing else.
 """
 
 import threading
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .._data.chance import Keys
 
 Array = NDArray[Any]
 Step = tuple[Any, ...]  # the name of a method of the state, and its arguments
@@ -109,25 +110,28 @@ class Block:
         data: _core.BinnedData,
         labels: Array,
         weights: Array | None,
+        keys: Keys | None = None,
     ) -> None:
         self.cuts = cuts
         self.data = data
         self.labels = labels
         self.weights = weights
+        self.keys = keys  # of the rows, where rounds draw some of them
         self._state: State | None = None
         self._lock = threading.Lock()
 
     @property
     def n_bytes(self) -> int:
-        weights = 0 if self.weights is None else self.weights.nbytes
-        return self.data.n_bytes + self.labels.nbytes + weights
+        arrays = (self.labels, self.weights, self.keys)
+        return self.data.n_bytes + sum(a.nbytes for a in arrays if a is not None)
 
     def __sizeof__(self) -> int:
         return self.n_bytes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        columns = _core.columns_of(self.data)
-        return _rebuilt, (self.cuts, columns, self.labels, self.weights)
+        lists = _core.lists_of(self.data) if self.data.has_lists else None
+        bins = lists or (_core.columns_of(self.data),)
+        return _rebuilt, (self.cuts, bins, self.labels, self.weights, self.keys)
 
     def ask(self, question: Question) -> Answer:
         with self._lock:
@@ -163,8 +167,17 @@ class Block:
         return state
 
 
-def _rebuilt(cuts: _core.Cuts, columns: Array, labels: Array, weights: Array | None) -> Block:
-    return Block(cuts, _core.binned_from_columns(columns, len(labels), cuts, 1), labels, weights)
+def _rebuilt(
+    cuts: _core.Cuts,
+    bins: tuple[Array, ...],
+    labels: Array,
+    weights: Array | None,
+    keys: Keys | None,
+) -> Block:
+    """A block from the bins of all rows, or of those that its columns list."""
+    rebuild: Any = _core.binned_from_columns if len(bins) == 1 else _core.binned_from_lists
+    data = rebuild(*bins, len(labels), cuts, 1)
+    return Block(cuts, data, labels, weights, keys)
 
 
 def ask(block: Block, question: Question) -> Answer:

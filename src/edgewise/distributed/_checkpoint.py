@@ -1,19 +1,22 @@
-"""Checkpoints: the rounds so far in one file, and going on from it."""
+"""Checkpoints: the rounds so far as a model file, and going on from one."""
 
-import json
-import os
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from .._boosting.base import Learned, outcome
 from .._boosting.loop import Builder, History, Watcher
-from .._ground.errors import InvalidDataError
-from .._model.model import Model
+from .._ground import atomic
+from .._ground.errors import InvalidDataError, ModelFormatError
+from .._model import file
+from .._model.saved import encoded_parameters, kept, need_savable, restored
 from ._settings import Settings
 
-_KIND = "edgewise checkpoint 1"
+# Parameters that may change from a checkpoint to the fit that goes on from it: how long the fit
+# goes on, and how it is run. All others decide what the rounds are.
+_FREE = frozenset(
+    "n_estimators early_stopping n_iter_no_change validation_fraction scoring calibration "
+    "time_limit on_interrupt warm_start n_jobs verbose".split()
+)
 
 
 class Checkpoints(Watcher):
@@ -23,12 +26,15 @@ class Checkpoints(Watcher):
         self._estimator = estimator
         self._path = chosen.checkpoint
         self._every = chosen.checkpoint_every
-        self._before = getattr(estimator, "model_", None)
-        self._history_before = getattr(estimator, "history_", {})
-        if not (chosen.resume_from or estimator.warm_start):
-            self._before, self._history_before = None, {}
+        self._before: Learned | None = None
+        if (chosen.resume_from or estimator.warm_start) and hasattr(estimator, "model_"):
+            done = estimator.model_, estimator.history_, estimator.model_.n_rounds
+            self._before = Learned(*done)
         self._last: tuple[Builder, History] | None = None
         self._n_written = 0
+        if self._path is not None:
+            need_savable(estimator)
+            atomic.need_writable(self._path)
 
     def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
         self._last = builder, history
@@ -44,55 +50,43 @@ class Checkpoints(Watcher):
         if self._path is None or self._last is None:
             return
         builder, history = self._last
-        n = history.n_rounds
-        model: Model = builder.model().first_rounds(n)
-        figures = history.arrays()
-        if self._before is not None:
-            model = self._before.followed_by(model)
-            done = self._before.n_rounds
-            figures = {
-                name: np.concatenate([self._history_before[name][:done], figures[name]])
-                for name in figures.keys() & self._history_before.keys()
-            }
-        write(self._path, self._estimator, model, figures)
-        self._n_written = n
+        learned = outcome(builder, history.arrays(), history.n_rounds, self._before)
+        so_far = type(self._estimator)(**self._estimator.get_params(deep=False))
+        vars(so_far).update(kept(self._estimator))  # and none of what runs the fit
+        vars(so_far).update(learned._asdict(), stop_reason_="checkpoint")
+        so_far.save(self._path)
+        self._n_written = history.n_rounds
 
 
-def write(path: Path, estimator: Any, model: Model, history: dict[str, NDArray[Any]]) -> None:
-    """Writes beside the file and moves into its place: a reader never sees half of it."""
-    header = {"kind": _KIND, "estimator": type(estimator).__name__, "features": model.n_features}
-    arrays: dict[str, Any] = {f"model/{name}": a for name, a in model.arrays().items()}
-    arrays |= {f"history/{name}": figures for name, figures in history.items()}
-    labels = estimator.classes_  # strings may come as objects, which would need pickle
-    arrays["classes"] = labels.astype(str) if labels.dtype.kind == "O" else labels
-    new = path.with_name(path.name + ".new")
-    with open(new, "wb") as file:
-        np.savez(file, header=np.array(json.dumps(header)), **arrays)
-    os.replace(new, path)
+def resumed(estimator: Any, path: Path | None) -> float | None:
+    """Puts an estimator to where a checkpoint left it, if there is one.
 
-
-def resumed(estimator: Any, path: Path | None) -> None:
-    """Puts an estimator to where a checkpoint left it, if there is one."""
+    Returns the training loss there, which the same data must have again.
+    """
     if path is None:
-        return
+        return None
     try:
-        with np.load(path, allow_pickle=False) as stored:
-            header = json.loads(str(stored["header"]))
-            arrays = {name: stored[name] for name in stored.files}
-    except (OSError, ValueError, KeyError) as error:
-        raise InvalidDataError(f"resume_from must name a checkpoint. {path}: {error}") from None
-    wanted = {"kind": _KIND, "estimator": type(estimator).__name__}
-    wanted["features"] = estimator.n_features_in_
-    if header != wanted:
+        header, arrays = file.unpack(file.read(path))
+        _need_same(path, "estimator", header.get("algorithm"), type(estimator).__name__)
+        stored = restored(type(estimator), header, arrays)
+    except (OSError, ModelFormatError) as error:
         raise InvalidDataError(
-            f"resume_from must name a checkpoint of the same estimator and columns, {wanted}. Got "
-            f"{header}."
+            f"resume_from must name a checkpoint, which is a model file. {path}: {error}"
+        ) from None
+    _need_same(path, "number of columns", stored.n_features_in_, estimator.n_features_in_)
+    for name, value in encoded_parameters(estimator).items():
+        if name not in _FREE:
+            _need_same(path, name, header["parameters"].get(name), value)
+    _need_same(path, "kind of y", stored.multi_label_, False)
+    _need_same(path, "history of losses", "loss" in stored.history_, True)
+    estimator.classes_, estimator.model_ = stored.classes_, stored.model_
+    estimator.history_, estimator.n_iter_ = stored.history_, stored.n_iter_
+    return float(stored.history_["loss"][stored.n_iter_ - 1]) if stored.n_iter_ else None
+
+
+def _need_same(path: Path, what: str, stored: Any, wanted: Any) -> None:
+    if stored != wanted:
+        raise InvalidDataError(
+            "resume_from must name a checkpoint of the same estimator, with the same parameters "
+            f"and columns. {path} has the {what} {str(stored)[:80]}. Got {str(wanted)[:80]}."
         )
-    estimator.model_ = Model(n_features=header["features"], **_of("model/", arrays))
-    estimator.history_ = _of("history/", arrays)
-    estimator.n_iter_ = estimator.model_.n_rounds
-    estimator.classes_ = arrays["classes"]
-
-
-def _of(prefix: str, arrays: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    return {name.removeprefix(prefix): a for name, a in arrays.items() if name.startswith(prefix)}

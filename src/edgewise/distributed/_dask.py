@@ -131,7 +131,7 @@ def blockwise(estimator: Any, X: Any, method: str, n_columns: int | None, dtype:
 
 
 def _answer(estimator: Any, method: str, X: Any, n_columns: int | None, dtype: Any) -> Any:
-    if len(X) == 0:
+    if X.shape[0] == 0:
         return np.empty((0,) if n_columns is None else (0, n_columns), dtype=dtype)
     return getattr(estimator, method)(X)
 
@@ -141,6 +141,8 @@ def _answer(estimator: Any, method: str, X: Any, n_columns: int | None, dtype: A
 
 class DaskBackend:
     """Futures of the current client."""
+
+    n_threads = 1  # a worker has a task for each of its own
 
     def __init__(self, patience: float) -> None:
         self._in_task = _in_task()
@@ -156,6 +158,9 @@ class DaskBackend:
     def n_workers(self) -> int:
         return len(self._client.nthreads())
 
+    def derived(self, function: Function, parts: Parts, each: Sequence[Any]) -> list[Any]:
+        return [delayed(function)(part, own) for part, own in zip(parts, each, strict=True)]
+
     def map(self, function: Function, parts: Parts, *args: Any) -> list[Any]:
         return self._futures(function, parts, args)
 
@@ -169,10 +174,15 @@ class DaskBackend:
 
     def _by_tasks(self, function: Any, parts: Parts, args: tuple[Any, ...], add: Any) -> list[Any]:
         futures = self._futures(function, parts, args)
-        while len(futures) > FAN_IN:
-            groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
-            futures = self._client.map(_add_all, groups, add=add, pure=False)
-        return self._gather(futures)
+        made = list(futures)
+        try:
+            while len(futures) > FAN_IN:
+                groups = [futures[i : i + FAN_IN] for i in range(0, len(futures), FAN_IN)]
+                futures = self._client.map(_add_all, groups, add=add, pure=False)
+                made += futures
+            return self._gather(futures)
+        finally:
+            self.cancel(made)  # a traceback would keep those that failed on the scheduler
 
     def _by_messages(
         self, function: Any, parts: Parts, args: tuple[Any, ...], add: Any

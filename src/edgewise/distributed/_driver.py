@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import _core
 from .._boosting.grower import Tree
+from .._ground.errors import InvalidDataError
 from .._model.model import Model, ModelBuilder
 from ._asker import Asker, Done, Errand, Growth, lead
 from ._backend import Backend, answered
@@ -36,6 +37,11 @@ class Driver(Asker):
         self._builder = ModelBuilder(np.asarray(options["start"]), options["n_features"])
         self._before: Model | None = None  # rounds of an earlier fit
         self._added: list[Tree] | None = None
+        self.loss_before: float | None = None  # of the checkpoint to go on from
+
+    def loss(self) -> float:
+        """The training loss."""
+        raise NotImplementedError
 
     def note(self, step: Step) -> None:
         """A step that blocks take on the next trip."""
@@ -94,6 +100,22 @@ class Driver(Asker):
         """Rounds of an earlier fit come first."""
         self._before = model
         self._begin(model.n_rounds)
+
+    def need_same_data(self) -> None:
+        """The same rows and labels have the loss of the checkpoint, bit for bit."""
+        if self.loss_before is None:
+            return
+        try:
+            loss = self.loss()
+        except ValueError as error:  # of trees that do not fit the data
+            raise InvalidDataError(
+                f"resume_from must name a checkpoint of the same data: {error}."
+            ) from None
+        if loss != self.loss_before:
+            raise InvalidDataError(
+                "resume_from must name a checkpoint of the same data, with the same labels and "
+                f"weights. Its training loss is {self.loss_before!r}; on these data it is {loss!r}."
+            )
 
     def _model(self) -> dict[str, Array]:
         model = self._builder.model()

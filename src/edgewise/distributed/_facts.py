@@ -1,7 +1,8 @@
 """Facts about all rows that no block knows alone: classes, weights, cut points.
 
-One pass over the raw data finds them (two if rows have weights); another one bins the rows, after
-which the raw data is not needed any more. Empty blocks, and blocks that lack a class, are harmless:
+One pass over the raw data finds them (two if rows have weights), but for the cut points of columns
+of very many values, which take some more; another one bins the rows, after which the raw data is
+not needed any more. Empty blocks, and blocks that lack a class, are harmless:
 every fact is a sum, a maximum or a set.
 """
 
@@ -10,14 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from .. import _core
 from .._data import features, targets
+from .._data.chance import row_keys
+from .._data.sparse import Matrix, SparseRows, sound
 from .._ground.errors import InvalidDataError
 from ._block import Block
 from ._exact import exact_sum
 
 Array = NDArray[Any]
+Ranges = list[list[int]]  # for each column: first and last keys of ranges of values
 LIGHTEST = 2.0**-23  # of the heaviest: lighter rows are dropped, as in a local fit
 
 
@@ -28,9 +33,21 @@ class Raw(NamedTuple):
     y: Any
     weights: Any
 
+    def take(self, which: NDArray[np.bool_]) -> "Raw":
+        """Some of the rows."""
+        weights = None if self.weights is None else _weights(self.weights)[which]
+        return Raw(plain(_matrix(self.X)[which]), _labels(self.y)[which], weights)
 
-def _matrix(X: Any) -> Array:
+
+def plain(X: Matrix) -> Any:
+    """What can be sent."""
+    return X.scipy() if isinstance(X, SparseRows) else X
+
+
+def _matrix(X: Any) -> Matrix:
     """Numbers in a type the core reads."""
+    if sparse.issparse(X):
+        return SparseRows.of(sound(X))
     if hasattr(X, "to_numpy") and hasattr(X, "columns"):  # a data frame
         return np.ascontiguousarray(X.to_numpy(dtype=np.float64, na_value=np.nan))
     array = np.asarray(X)
@@ -74,9 +91,24 @@ class Look:
     summary: _core.Summary | None
 
 
-def first_look(raw: Raw, summarise: bool) -> Look:
+def most_values(n_features: int) -> int:
+    """Values of a column that a summary lists, so that all columns take some 32 MB."""
+    return min(65536, max(4096, (1 << 21) // max(n_features, 1)))
+
+
+def _summary(
+    X: Matrix,
+    weights: NDArray[np.float64] | None,
+    largest: float,
+    n_threads: int,
+    within: Ranges | None = None,
+) -> _core.Summary:
+    return _core.Summary(X, weights, largest, n_threads, most_values(X.shape[1]), within)
+
+
+def first_look(raw: Raw, summarise: bool, n_threads: int) -> Look:
     X, y = _matrix(raw.X), _labels(raw.y)
-    if X.ndim != 2 or len(X) != len(y):
+    if len(X.shape) != 2 or len(X) != len(y):
         raise InvalidDataError(
             "X must have two dimensions, and X and y one row each per example, block by block. "
             f"Got blocks of shape {X.shape} and {y.shape}."
@@ -91,7 +123,7 @@ def first_look(raw: Raw, summarise: bool) -> Look:
     heaviest = np.zeros(len(labels))
     np.maximum.at(heaviest, place, w)
     counts = np.bincount(place, minlength=len(labels))
-    summary = _core.Summary(X, None, 1.0, 1) if summarise else None
+    summary = _summary(X, None, 1.0, n_threads) if summarise else None
     return Look(X.shape[1], labels, counts, heaviest, summary)
 
 
@@ -123,51 +155,90 @@ class Recipe(NamedTuple):
     factors: NDArray[np.float64] | None  # class weights of the labels, or None: no weights at all
     shift: int  # weights are multiplied by 2^shift: the largest is in [1/2, 1)
     largest: float  # weight, then
+    keyed: bool  # whether rows have keys, by which some are drawn
 
-    def rows(self, raw: Raw) -> tuple[Array, Array, NDArray[np.float64] | None]:
-        """X, codes and weights of the rows of positive weight."""
-        X, y = _matrix(raw.X), _labels(raw.y)
+    def class_factors(self) -> NDArray[np.float64]:
+        """Of the classes, (n_classes)."""
         if self.factors is None:
+            return np.ones(len(self.classes))
+        return self.factors[np.isin(self.labels, self.classes)]
+
+    def rows(self, raw: Raw) -> tuple[Matrix, Array, NDArray[np.float64] | None]:
+        """X, codes and weights of the rows of positive weight."""
+        X, y, w = _matrix(raw.X), _labels(raw.y), self._scaled(raw)
+        if w is None:
             return X, targets.encode(self.classes, y, "y"), None
-        w = np.ones(len(y)) if raw.weights is None else _weights(raw.weights)
-        w = np.ldexp(w * self.factors[np.searchsorted(self.labels, y)], self.shift)
         present = w > 0
         return X[present], targets.encode(self.classes, y[present], "y"), w[present]
+
+    def heavy_rows(self, raw: Raw) -> tuple[Matrix, Array, NDArray[np.float64] | None]:
+        """The same without those that are too light."""
+        X, codes, w = self.rows(raw)
+        if w is None:
+            return X, codes, None
+        heavy = w >= self.largest * LIGHTEST
+        return X[heavy], codes[heavy], np.ascontiguousarray(w[heavy])
+
+    def of_heaviest(self, heaviest: Array) -> "Recipe":
+        """For rows whose heaviest are these, label by label, class weights not counted."""
+        if self.factors is None:
+            return self
+        largest = np.ldexp((heaviest * self.factors).max(), self.shift)
+        return self._replace(largest=float(largest))
+
+    def present(self, raw: Raw) -> NDArray[np.bool_]:
+        """Which rows have weight."""
+        w = self._scaled(raw)
+        return np.ones(len(_labels(raw.y)), dtype=bool) if w is None else w > 0
+
+    def _scaled(self, raw: Raw) -> NDArray[np.float64] | None:
+        if self.factors is None:
+            return None
+        y = _labels(raw.y)
+        w = np.ones(len(y)) if raw.weights is None else _weights(raw.weights)
+        return np.ldexp(w * self.factors[np.searchsorted(self.labels, y)], self.shift)
 
 
 @dataclass
 class Weighed:
     """What the second look tells, if rows have weights."""
 
-    n_rows: int  # that are not too light
+    class_rows: NDArray[np.int64]  # that are not too light
     class_sums: list[int]  # exact sums of weights, of the light ones too
     weight_sum: int  # the same, of those that are not too light
     summary: _core.Summary
 
 
-def second_look(raw: Raw, recipe: Recipe, weighted_cuts: bool) -> Weighed:
+def second_look(raw: Raw, recipe: Recipe, weighted_cuts: bool, n_threads: int) -> Weighed:
     X, codes, w = recipe.rows(raw)
     assert w is not None
     class_sums = [exact_sum(w[codes == k]) for k in range(len(recipe.classes))]
     heavy = w >= recipe.largest * LIGHTEST
     w = np.ascontiguousarray(w[heavy])
-    summary = _core.Summary(X[heavy], w if weighted_cuts else None, recipe.largest, 1)
-    return Weighed(len(w), class_sums, exact_sum(w), summary)
+    summary = _summary(X[heavy], w if weighted_cuts else None, recipe.largest, n_threads)
+    class_rows = np.bincount(codes[heavy], minlength=len(recipe.classes))
+    return Weighed(class_rows, class_sums, exact_sum(w), summary)
 
 
 def add_weighed(a: Weighed, b: Weighed) -> Weighed:
     return Weighed(
-        a.n_rows + b.n_rows,
+        a.class_rows + b.class_rows,
         [x + y for x, y in zip(a.class_sums, b.class_sums, strict=True)],
         a.weight_sum + b.weight_sum,
         a.summary.merged(b.summary),
     )
 
 
-def bin_part(raw: Raw, recipe: Recipe, cuts: _core.Cuts) -> Block:
+def finer_look(
+    raw: Raw, recipe: Recipe, weighted_cuts: bool, n_threads: int, within: Ranges
+) -> _core.Summary:
+    """A summary of the values in some ranges only, in which cuts may lie."""
+    X, _, w = recipe.heavy_rows(raw)
+    return _summary(X, w if weighted_cuts else None, recipe.largest, n_threads, within)
+
+
+def bin_part(raw: Raw, recipe: Recipe, cuts: _core.Cuts, n_threads: int) -> Block:
     """A part of the raw data as a block."""
-    X, codes, w = recipe.rows(raw)
-    if w is not None:
-        heavy = w >= recipe.largest * LIGHTEST
-        X, codes, w = X[heavy], codes[heavy], np.ascontiguousarray(w[heavy])
-    return Block(cuts, _core.bin_rows(X, cuts, 1), codes, w)
+    X, codes, w = recipe.heavy_rows(raw)
+    keys = row_keys(X, codes) if recipe.keyed else None
+    return Block(cuts, _core.bin_rows(X, cuts, n_threads), codes, w, keys)

@@ -1,14 +1,19 @@
-"""The two doors from the estimators: fit and predict on Dask collections."""
+"""The two doors from the estimators: fit and predict on rows that are not in memory."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._boosting.base import Fit
+from .._boosting.threads import n_threads
+from .._boosting.trials import MOST_ROWS
 from .._data import features
-from .._ground.errors import InvalidDataError
-from . import _dask
+from .._data.parquet import ParquetRows, Pieces
+from .._ground.errors import InvalidDataError, InvalidParameterError
+from . import _disk
 from ._backend import Backend
 from ._checkpoint import Checkpoints, resumed
 from ._checks import need_supported
@@ -20,25 +25,51 @@ from ._settings import Settings, current
 def fit(
     estimator: Any, given: tuple[Any, Any, Any], given_val: tuple[Any, Any, Any], begin: float
 ) -> None:
-    """Fits an estimator to Dask collections X, y and weights."""
+    """Fits an estimator to Dask collections X, y and weights, or to rows of Parquet files."""
     need_supported(estimator)
-    X, y, weights = given
-    parts = _dask.parts(X, y, weights)
-    _learn_columns(estimator, X)
-    chosen = current()
-    backend = _dask.DaskBackend(chosen.patience)
+    opened = _open_parquet if isinstance(given[0], ParquetRows) else _open_dask
+    backend, parts, weighted, validation = opened(estimator, given, given_val)
     try:
         fit_parts(
             estimator,
             backend,
             parts,
-            weighted=weights is not None,
-            validation=tuple(_dask.computed(part) for part in given_val),
+            weighted=weighted,
+            validation=validation,
             begin=begin,
-            chosen=chosen,
+            chosen=current(),
         )
     finally:
         backend.close()
+
+
+Opened = tuple[Backend, Any, bool, tuple[Any, ...]]  # backend, parts, weighted, validation
+
+
+def _open_dask(estimator: Any, given: tuple[Any, ...], given_val: tuple[Any, ...]) -> Opened:
+    from . import _dask  # noqa: PLC0415 - optional
+
+    X, y, weights = given
+    features.need_few_columns(X)
+    parts = _dask.parts(X, y, weights)
+    _learn_columns(estimator, *_dask.columns(X))
+    validation = tuple(_dask.computed(part) for part in given_val)
+    return _dask.DaskBackend(current().patience), parts, weights is not None, validation
+
+
+def _open_parquet(estimator: Any, given: tuple[Any, ...], given_val: tuple[Any, ...]) -> Opened:
+    rows, *others = given
+    if any(other is not None for other in others):
+        raise InvalidDataError(
+            "Rows of Parquet files bring their labels and weights along: name the columns, "
+            "parquet(..., target=..., sample_weight=...), and give neither y nor sample_weight."
+        )
+    if rows.target is None:
+        raise InvalidDataError("A fit needs the column of the labels: parquet(..., target=...).")
+    pieces = Pieces(rows)
+    _learn_columns(estimator, len(pieces.columns), np.array(pieces.columns, dtype=object))
+    backend = _disk.DiskBackend(n_threads(estimator.n_jobs, 1 << 40), rows.folder)
+    return backend, _disk.parts(pieces), rows.sample_weight is not None, given_val
 
 
 def fit_parts(
@@ -52,31 +83,54 @@ def fit_parts(
     chosen: Settings,
 ) -> None:
     """Fits an estimator to raw parts, whatever the engine; the estimator knows its columns."""
-    resumed(estimator, chosen.resume_from)
+    loss_before = resumed(estimator, chosen.resume_from)
     continues = chosen.resume_from is not None or (
         estimator.warm_start and hasattr(estimator, "model_")
     )
     checkpoints = Checkpoints(estimator, chosen)
     teller = Teller(estimator, backend, chosen)
-    rows, classes = gather_rows(
-        estimator, backend, parts, weighted=weighted, watchers=[checkpoints, teller]
+    given = any(part is not None for part in validation)
+    held = estimator.early_stopping is True or estimator._holds_rows_out()
+    hold_out = held and not given
+    rows, classes, held_out = gather_rows(
+        estimator,
+        backend,
+        parts,
+        weighted=weighted,
+        hold_out=hold_out,
+        watchers=[checkpoints, teller],
     )
+    rows.loss_before = loss_before
     try:
+        if not (given or hold_out or estimator.warm_start):
+            _need_rounds(estimator, rows.X.shape[0])
         if continues:
             _need_same_classes(estimator, classes)
         estimator.multi_label_ = False
-        validation_rows = estimator._given_validation(validation, classes)
-        watched = estimator.early_stopping == "auto" and validation_rows is not None
+        validation_rows = estimator._given_validation(validation, classes) or held_out
+        watched = estimator._searches_rounds(rows.X.shape[0]) or (
+            estimator.early_stopping == "auto" and given
+        )
         asked: dict[str, Any] = {"X": None, "y": None, "metadata": {}}
         local: Any = rows  # stands in for local ones
-        estimator._boost(Fit(local, classes, validation_rows, watched, continues, asked, begin))
+        fit = Fit(local, classes, validation_rows, watched, continues, asked, begin)
+        estimator._boost(fit._replace(class_factors=rows.class_factors))
     finally:
         checkpoints.close()
         backend.cancel(rows.blocks)
 
 
-def _learn_columns(estimator: Any, X: Any) -> None:
-    n_features, names = _dask.columns(X)
+def _need_rounds(estimator: Any, n_rows: int) -> None:
+    """That the number of rounds is known where a local fit would hold rows out to find it."""
+    if estimator.n_estimators == "auto" and estimator._searches_rounds(n_rows):
+        raise InvalidParameterError(
+            f"n_estimators='auto' searches for the number of rounds in a table of {MOST_ROWS} rows "
+            "or fewer, which is not done on Dask collections and Parquet files: give a number, "
+            f"early_stopping=True, or X_val and y_val. Got {n_rows} rows."
+        )
+
+
+def _learn_columns(estimator: Any, n_features: int, names: NDArray[Any] | None) -> None:
     continues = estimator.warm_start and hasattr(estimator, "model_")
     if continues and n_features != estimator.n_features_in_:
         raise InvalidDataError(
@@ -95,16 +149,35 @@ def _learn_columns(estimator: Any, X: Any) -> None:
 def _need_same_classes(estimator: Any, classes: Any) -> None:
     if not np.array_equal(estimator.classes_, classes):
         raise InvalidDataError(
-            "A fit that is continued on Dask collections needs the data of the fit before. Got "
+            "A fit that is continued needs the data of the fit before. Got "
             f"other classes: {', '.join(map(str, classes[:10]))}."
         )
 
 
 def predict(estimator: Any, X: Any, method: str) -> Any:
-    """A lazy collection of what the method answers for each block."""
+    """What the method answers; for a Dask collection a lazy one of what it answers for blocks."""
     check_is_fitted(estimator)
+    if isinstance(X, ParquetRows):
+        return _predict_pieces(estimator, X, method)
+    from . import _dask  # noqa: PLC0415 - optional
+
     shape = _answer_shape(estimator, method)
     return _dask.blockwise(estimator, X, method, *shape)
+
+
+def _predict_pieces(estimator: Any, rows: ParquetRows, method: str) -> NDArray[Any]:
+    names = getattr(estimator, "feature_names_in_", None)
+    wanted = rows.columns if names is None else list(names)
+    pieces = Pieces(replace(rows, columns=wanted, target=None, sample_weight=None))
+    answers = [
+        getattr(estimator, method)(piece.X if names is None else piece.table(pieces.columns))
+        for piece in pieces
+        if len(piece.X)
+    ]
+    if not answers:
+        n_columns, dtype = _answer_shape(estimator, method)
+        return np.empty((0,) if n_columns is None else (0, n_columns), dtype=dtype)
+    return np.concatenate(answers)
 
 
 def _answer_shape(estimator: Any, method: str) -> tuple[int | None, Any]:

@@ -4,18 +4,20 @@ The engine has the methods of the local one (``edgewise._boosting.grower.Engine`
 round rules do not know where the rows are. Its trees have no rows; the blocks route theirs.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._boosting.grower import NOTHING_LEFT, Criterion, Tree
+from .._boosting.grower import NOTHING_LEFT, Criterion, Tree, grown
+from .._boosting.sampling import Draw, Draws, just_above
+from .._data.chance import uniforms
 from .._model.model import Model, Scores
-from ._block import Answer, Array, Block, Setting, State
+from ._block import Answer, Array, Block, Setting, State, Step
 from ._driver import Driver
-from ._growth import Targets, grow_class_trees, grow_pair_tree
+from ._growth import ClassTask, Learned, Sample, Targets, grow_class_trees, grow_pair_tree
 
 
 class LogisticState(State):
@@ -25,16 +27,18 @@ class LogisticState(State):
         super().__init__(block, setting)
         options = setting.options
         self._n_total: int = options["n_total"]
-        self._negligible: float = options["negligible"]
-        self._counted = options["limits"][2] > 1  # a leaf must hold so many rows
+        self._negligible: float = options["limits"]["negligible"]
+        self._counted = options["limits"]["min_samples_leaf"] > 1  # a leaf must hold so many rows
         self._n_threads: int = options["n_threads"]
         self._loss_unit: float = options["loss_unit"]
-        start, by_class = options["start"], options["by_class"]
-        self.posterior = _core.Posterior(block.labels, block.weights, start, by_class)
-        grower = _core.ClassTreesBlock if by_class else _core.PairTreeBlock
+        start, layout = options["start"], options["layout"]
+        self.posterior = _core.Posterior(block.labels, block.weights, start, layout, part=True)
+        grower = _core.ClassTreesBlock if layout == "by_class" else _core.PairTreeBlock
         self._grower: Any = grower(block.data, self.posterior)
         self._trees: list[Tree] = []
-        self._root_of: float | None = None  # the largest residual that pair trees are begun with
+        self._sample: Sample | None = None
+        self._drawn = Answer()  # rows drawn, the smallest of their numbers
+        self._root_of: tuple[Any, ...] | None = None  # what pair trees are begun with
 
     def replay(self, trees: list[Tree], round_start: Array) -> None:
         for tree in trees:
@@ -42,18 +46,43 @@ class LogisticState(State):
         for first, last in zip(round_start[:-1], round_start[1:], strict=True):
             self.posterior.add(trees[first:last], self._n_threads)
 
+    def _draw(self, sample: Sample | None) -> None:
+        """Lets the trees learn from a sample of the rows."""
+        if sample == self._sample:
+            return
+        self._sample, self._drawn = sample, Answer()
+        if sample is None:
+            self._grower.draw(None)
+            return
+        assert self.block.keys is not None
+        numbers = uniforms(self.block.keys, sample.seed, sample.m)
+        drawn = numbers < sample.below
+        self._grower.draw(drawn.astype(np.uint8))
+        self._drawn = Answer([np.array([drawn.sum()])], [-np.array([numbers.min(initial=1.0)])])
+
     # --- steps of class trees ---
 
-    def facts(self, targets: Targets, newton: bool, units: Array) -> Answer:
-        largest, sums = self._grower.facts(targets, newton, units, self._n_threads)
-        return Answer([sums], [largest])
+    def facts(
+        self, targets: Targets, criterion: Criterion, units: Array, sample: Sample | None
+    ) -> Answer:
+        self._draw(sample)
+        largest, sums = self._grower.facts(targets, criterion, units, self._n_threads)
+        return Answer([sums, *self._drawn.sums], [largest, *self._drawn.peaks])
 
-    def roots(self, targets: Targets, newton: bool, scales: Array) -> Answer:
-        args = (scales, self._n_total, self._negligible, self._n_threads)
-        return Answer(list(self._grower.begin(targets, newton, *args)))
+    def roots(
+        self,
+        targets: Targets,
+        criterion: Criterion,
+        scales: Array,
+        n_learned: int,
+        sample: Sample | None,
+    ) -> Answer:
+        self._draw(sample)
+        args = (scales, n_learned, self._negligible, self._n_threads)
+        return Answer(list(self._grower.begin(targets, criterion, *args)))
 
-    def expand(self, expansions: Array) -> Answer:
-        return Answer(list(self._grower.expand(expansions, self._n_threads)))
+    def expand(self, expansions: Array, sides: bool) -> Answer:
+        return Answer(list(self._grower.expand(expansions, sides, self._n_threads)))
 
     def leaves(self, targets: Targets, scales: Array, forest: dict[str, Array]) -> Answer:
         self._trees = _core.trees_on_bins(self.block.cuts, forest)
@@ -62,21 +91,24 @@ class LogisticState(State):
 
     # --- steps of pair trees ---
 
-    def root(self, largest: float) -> Answer:
-        if self._root_of == largest:  # done ahead, in the trip that closed the last round
+    def root(self, largest: float, sample: Sample | None) -> Answer:
+        if self._root_of == (largest, sample):  # done ahead, in the trip that closed the last round
             return Answer()
-        self._root_of = largest
+        self._root_of = (largest, sample)
+        self._draw(sample)
         sums = self._grower.begin(self._n_total, largest, self._n_threads)
-        return Answer([sums], [np.array([self._grower.largest(self._n_threads)])])
+        peak = np.array([self._grower.largest(self._n_threads)])
+        return Answer([sums, *self._drawn.sums], [peak, *self._drawn.peaks])
 
-    def answer_pairs(self, *requests: Array) -> Answer:
-        args = (self._negligible, self._counted, self._n_threads)
+    def answer_pairs(self, vector: bool, *requests: Array) -> Answer:
+        self._root_of = None  # its rows are parted from now on
+        args = (vector, self._negligible, self._counted, self._n_threads)
         return Answer(list(self._grower.answer(*requests, *args)))
 
-    def pair_leaves(self, forest: dict[str, Array], pairs: Array) -> Answer:
+    def pair_leaves(self, forest: dict[str, Array], vector: bool, pairs: Array) -> Answer:
+        self._root_of = None
         self._trees = _core.trees_on_bins(self.block.cuts, forest)
-        args = (pairs, self._n_total, self._n_threads)
-        sums = self._grower.leaf_sums(self._trees[0], *args)
+        sums = self._grower.leaf_sums(self._trees[0], vector, pairs, self._n_threads)
         return Answer([sums, self.covers(self._trees)])
 
     # --- steps of both ---
@@ -109,8 +141,10 @@ class LogisticState(State):
 class LogisticEngine(Driver):
     """Grows trees from the sums of the blocks and lets them add the trees."""
 
-    def __init__(self, *args: Any, total_weight: float, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, total_weight: float, draws: Draws, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.n_rounds = 0
+        self._draws = draws
         self.n_classes = len(self.options["start"])
         self._total_weight = total_weight
         self._grown: list[Tree] = []
@@ -129,47 +163,83 @@ class LogisticEngine(Driver):
         factor: float = 1.0,
     ) -> list[Tree]:
         """See the local engine."""
-        targets, newton = list(targets), criterion == "newton"
-        scales = self._class_scales(targets, newton)
-        trees, sums = self.grown(grow_class_trees, targets, newton, scales)
-        _core.set_class_leaves(trees, targets, scales, sums, factor, shrinkage)
-        return self._keep(trees)
+        task = ClassTask(list(targets), criterion, factor, shrinkage)
 
-    def _class_scales(self, targets: Targets, newton: bool) -> Array:
+        def grow(draw: Draw | None) -> list[Tree]:
+            learned, scales = self._class_scales(task.targets, criterion, draw)
+            trees: list[Tree] = self.grown(grow_class_trees, learned, task, scales)
+            return trees
+
+        return self._keep(grown(grow, self._drawn(), None))
+
+    def _drawn(self) -> Draw | None:
+        """What this round draws; None: everything."""
+        return self._draws.of_round(self.n_rounds) if self._draws.draws else None
+
+    def _sample(self, m: int) -> Sample | None:
+        """The rows that round m draws; None: all."""
+        share = self._draws.subsample
+        return Sample(self._draws.seed, m, share) if share < 1.0 else None
+
+    def _learned(
+        self, draw: Draw | None, ask: Callable[[Sample | None], Answer]
+    ) -> tuple[Learned, Answer]:
+        """What is learned from, and the blocks' answer about it: one row at least."""
+        sample = None if draw is None else self._sample(self.n_rounds)
+        answer = ask(sample)
+        draw = draw or Draw()
+        if sample is None:
+            return Learned(draw, None, self.n_rows), answer
+        if answer.sums[-1][0] == 0:
+            sample = sample._replace(below=just_above(-answer.peaks[-1][0]))
+            answer = ask(sample)
+        return Learned(draw, sample, int(answer.sums[-1][0])), answer
+
+    def _first(self, step: Step) -> Answer:
+        """The answer to the first step of growing; it may have been foreseen, and serves once."""
+        foreseen, self._foreseen = self._foreseen, None
+        if foreseen is not None and _same(self._ahead, step):
+            return foreseen
+        return self.trip(step)
+
+    def _class_scales(
+        self, targets: Targets, criterion: Criterion, draw: Draw | None
+    ) -> tuple[Learned, Array]:
         """How statistics become integers, from the largest of them and from their sums."""
-        foreseen = self._ahead
-        if self._foreseen is not None and foreseen[:3] == ("facts", targets, newton):
-            units, answer = foreseen[3], self._foreseen
-        else:
-            units = np.ones(2 * len(targets))
-            answer = self.trip(("facts", targets, newton, units))
+        units = np.ones(2 * len(targets))
+        if self._ahead[:3] == ("facts", targets, criterion):
+            units = self._ahead[3]
+        learned, answer = self._learned(
+            draw, lambda sample: self._first(("facts", targets, criterion, units, sample))
+        )
         wanted = _core.class_units(self.n_rows, answer.peaks[0])
         if not np.array_equal(wanted, units):
-            answer = self.trip(("facts", targets, newton, wanted))
-        self._ahead = ("facts", targets, newton, wanted)
-        return _core.class_scales(self.n_rows, answer.peaks[0], answer.sums[-1])
+            answer = self.trip(("facts", targets, criterion, wanted, learned.sample))
+        self._ahead = ("facts", targets, criterion, wanted, self._sample(self.n_rounds + 1))
+        return learned, _core.class_scales(self.n_rows, answer.peaks[0], answer.sums[0])
 
     def pair_tree(self, leaf: Literal["pair", "vector"], shrinkage: float) -> Tree:
         """See the local engine."""
-        largest, sums = self._root_sums()
-        rows = (self.n_classes, leaf == "vector", self.n_rows, largest, sums)
-        tree, pairs, leaf_sums = self.grown(grow_pair_tree, *rows)
-        _core.set_pair_leaves(tree, self.n_classes, pairs, leaf_sums, shrinkage)
-        return self._keep([tree])[0]
 
-    def _root_sums(self) -> tuple[float, Array]:
-        """The largest residual, and the sums of all rows in its units."""
-        if self._foreseen is not None and self._ahead[:1] == ("root",):
-            guess, answer = self._ahead[1], self._foreseen
-            self.note(("root", guess))  # for those who begin this round anew
-        else:
-            guess = 1.0
-            answer = self.trip(("root", guess))
+        def grow(draw: Draw | None) -> list[Tree]:
+            learned, largest, sums = self._root_sums(draw)
+            args = (learned, leaf == "vector", shrinkage, largest, sums)
+            return [self.grown(grow_pair_tree, *args)]
+
+        return self._keep(grown(grow, self._drawn(), None))[0]
+
+    def _root_sums(self, draw: Draw | None) -> tuple[Learned, float, Array]:
+        """The largest residual, and the sums of the rows learned from in its units."""
+        foreseen = self._foreseen
+        guess = self._ahead[1] if self._ahead[:1] == ("root",) else 1.0
+        learned, answer = self._learned(draw, lambda sample: self._first(("root", guess, sample)))
+        if answer is foreseen:
+            self.note(("root", guess, learned.sample))  # for those who begin this round anew
         largest = float(answer.peaks[0][0])
         if np.frexp(largest)[1] != np.frexp(guess)[1]:  # only the power of two matters
-            answer = self.trip(("root", largest))
-        self._ahead = ("root", largest)
-        return largest, answer.sums[-1]
+            answer = self.trip(("root", largest, learned.sample))
+        self._ahead = ("root", largest, self._sample(self.n_rounds + 1))
+        return learned, largest, answer.sums[0]
 
     def loss_after(self, trees: Sequence[Tree]) -> float:
         """Mean log loss if `trees` were added."""
@@ -183,13 +253,14 @@ class LogisticEngine(Driver):
         self.begin_round_after(list(trees), ("add", which))
         self._grown = []
         self._losses = self._foreseen = None
+        self.n_rounds += 1
 
     def class_losses(self) -> Scores:
         """Each class's share of the mean log loss."""
         if self._losses is None:
             answer = self.trip(("survey", *self._ahead))
             self._losses = np.array([self._mean(loss) for loss in answer.sums[0]])
-            self._foreseen = answer if self._ahead else None
+            self._foreseen = Answer(answer.sums[1:], answer.peaks) if self._ahead else None
         return self._losses
 
     def loss(self) -> float:
@@ -201,6 +272,8 @@ class LogisticEngine(Driver):
 
     def replay(self, model: Model, X: Any) -> None:
         self.continue_from(model)
+        self.n_rounds = model.n_rounds
+        self.need_same_data()
 
     # ---
 
@@ -216,6 +289,11 @@ class LogisticEngine(Driver):
     def _places(self, trees: Sequence[Tree]) -> list[int]:
         """Of trees among those grown last."""
         return [next(i for i, own in enumerate(self._grown) if own is tree) for tree in trees]
+
+
+def _same(one: Step, other: Step) -> bool:
+    """Whether two steps ask the same."""
+    return len(one) == len(other) and all(map(np.array_equal, one, other))
 
 
 def leaves_of(tree: Tree) -> tuple[NDArray[np.float64], NDArray[np.int32]]:

@@ -4,7 +4,6 @@ The weights over rows and labels sum to one over all blocks. Their logarithms ar
 largest of them and the sum of the exponentials are asked for first of all in every round.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,10 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._boosting.grower import Tree
+from .._boosting.sampling import Draw, Draws
+from .._families.coefficients import risk_of
 from .._families.mh_bases import SMOOTHING
+from .._ground import portable
 from .._model.model import Model
 from ..adaboost_mh import initial_weights
 from ._block import Answer, Array, Block, Setting, State
@@ -98,8 +100,9 @@ class RemoteMHEngine(Driver):
 
     smoothing = SMOOTHING
 
-    def __init__(self, *args: Any, heaviest: float, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, heaviest: float, draws: Draws, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self._draws = draws
         self.n_classes = len(self.options["start"])
         self._loss_unit = _core.sum_scale(self.n_rows * self.n_classes, heaviest)
         self._fresh = False
@@ -109,13 +112,13 @@ class RemoteMHEngine(Driver):
 
     # --- as a grower ---
 
-    def hamming_tree(self, signed_weights: None, m: int) -> Tree:
+    def hamming_tree(self, signed_weights: None, m: int | None) -> Tree:
         self._refresh()
-        scale = _core.EdgeScale(
-            self.n_rows, self.n_classes, self._fine, self._sizes, self.options["negligible"]
-        )
+        negligible = self.options["limits"]["negligible"]
+        scale = _core.EdgeScale(self.n_rows, self.n_classes, self._fine, self._sizes, negligible)
+        draw = Draw() if m is None else self._draws.of_round(m)
         tree: Tree
-        tree, sums = self.grown(grow_hamming_tree, self.n_classes, scale)
+        tree, sums = self.grown(grow_hamming_tree, draw, self.n_classes, scale)
         _core.set_edge_sums(tree, self.n_classes, self._fine, sums)
         return tree
 
@@ -143,9 +146,10 @@ class RemoteMHEngine(Driver):
     def replay(self, model: Model, X: Any) -> None:
         self.continue_from(model)
         self._fresh = False
+        self.need_same_data()
 
     def loss(self) -> float:
-        return float(np.exp(self.log_risk))
+        return risk_of(self.log_risk)
 
     def nothing_left(self, loss: float) -> bool:
         return False
@@ -189,4 +193,4 @@ def initial_facts(block: Block, n_classes: int, options: dict[str, Any]) -> Answ
 def log_odds(answer: Answer) -> float:
     """log(w+ / w-), see ``edgewise.adaboost_mh.log_odds_of_weights``."""
     present, share_present, absent, share_absent = map(rounded, answer.sums[0])
-    return math.log((present / share_present) / (absent / share_absent))
+    return float(portable.log((present / share_present) / (absent / share_absent)))

@@ -8,12 +8,16 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from .. import _core
+from .._boosting import constraints
+from .._boosting.base import SHARE_FOR_GOOD
 from .._boosting.loop import Watcher
+from .._boosting.sampling import Draws, seed_of
 from .._boosting.threads import n_threads
 from .._data import features, targets
 from .._data.groups import MOST
-from .._data.weights import Weights, class_factors
-from .._families.vote_grower import MANY_ROWS, NEGLIGIBLE
+from .._data.rows import Rows, weight_of_a_row
+from .._data.weights import Weights, class_factors, product, unit_of
+from .._families.vote_grower import negligible_weight
 from .._ground.errors import InvalidDataError
 from .._model.model import Scores
 from ._backend import Backend
@@ -27,9 +31,11 @@ from ._facts import (
     add_looks,
     add_weighed,
     bin_part,
+    finer_look,
     first_look,
     second_look,
 )
+from ._holdout import split
 from ._logistic import LogisticEngine, LogisticState
 from ._mh import MHState, RemoteMHEngine, initial_facts, log_odds
 from ._progress import Teller
@@ -50,6 +56,17 @@ class Shape(NamedTuple):
         return self.shape[0]
 
 
+class Weight(NamedTuple):
+    """What all rows weigh, and how many rows each class has."""
+
+    of_class: Weights
+    class_rows: NDArray[np.int64]
+    largest: float | None  # of a row; None: rows have no weights
+    total: float
+    unit: float  # what a weight of one is in the user's weights
+    factors: Weights  # class weights
+
+
 class RemoteRows:
     """Rows in blocks, binned."""
 
@@ -60,9 +77,7 @@ class RemoteRows:
         cuts: _core.Cuts,
         *,
         shape: tuple[int, int],
-        class_sums: Weights,
-        largest_weight: float | None,
-        weight_sum: float,
+        weight: "Weight",
         watchers: list[Watcher],
     ) -> None:
         self.X = Shape(shape)
@@ -71,13 +86,31 @@ class RemoteRows:
         self.backend = backend
         self.blocks = blocks
         self.cuts = cuts
-        self.largest_weight = largest_weight  # None: rows have no weights
-        self.weight_sum = weight_sum
-        self._class_sums = class_sums
+        self.largest_weight = weight.largest
+        self.weight_sum = weight.total
+        self.weight_unit = weight.unit
+        self._class_sums = weight.of_class
+        self._class_rows = weight.class_rows
+        self.class_factors = weight.factors
         self._watchers = watchers
+        self.loss_before: float | None = None  # of the checkpoint to go on from
+
+    @property
+    def n_given(self) -> int:
+        return len(self.X)
+
+    @property
+    def row_weight(self) -> float:
+        return weight_of_a_row(self.weight_sum / len(self.X), self.weight_unit)
+
+    def leaf_size(self, min_samples_leaf: int) -> int:
+        return min_samples_leaf
 
     def class_weights(self, n_classes: int) -> Weights:
         return self._class_sums
+
+    def class_rows(self, n_classes: int) -> NDArray[np.int64]:
+        return self._class_rows
 
     def without_negligible(self) -> "RemoteRows":
         return self  # they were never taken in
@@ -89,6 +122,7 @@ class RemoteRows:
         """The state of a fit on these rows."""
         make = _mh_engine if is_voting(estimator) else _logistic_engine
         engine = make(self, estimator, start)
+        engine.loss_before = self.loss_before
         for watcher in self._watchers:
             if isinstance(watcher, Teller):
                 watcher.traffic = engine.traffic
@@ -98,16 +132,14 @@ class RemoteRows:
 def _logistic_engine(rows: RemoteRows, estimator: Any, start: Scores) -> LogisticEngine:
     n, d = rows.X.shape
     n_classes = len(start)
-    leaves = estimator._leaf_limit(n, n_classes)
     largest = 1.0 if rows.largest_weight is None else rows.largest_weight
     options = {
         "start": np.ascontiguousarray(start),
-        "by_class": estimator._class_trees,
+        "layout": estimator._layout(n_classes),
         "n_total": n,
         "n_features": d,
-        "limits": (leaves, estimator.max_depth or 0, estimator.min_samples_leaf),
-        "negligible": 1 / 64,
-        "n_threads": 1,
+        "limits": estimator._limits(rows, n_classes) | {"negligible": 1 / 64},
+        "n_threads": rows.backend.n_threads,
         "cover_unit": _cover_unit(rows),
         "loss_unit": _core.loss_unit(n, largest),
     }
@@ -119,23 +151,22 @@ def _logistic_engine(rows: RemoteRows, estimator: Any, start: Scores) -> Logisti
         cuts=rows.cuts,
         n_threads=n_threads(estimator.n_jobs, d * 256 * n_classes),
         total_weight=_total_weight(rows),
+        draws=Draws(d, **estimator._drawing()),
     )
 
 
 def _mh_engine(rows: RemoteRows, estimator: Any, start: Scores) -> RemoteMHEngine:
     n, d = rows.X.shape
     n_classes = len(start)
-    leaves = estimator._leaf_limit(n, n_classes)
-    negligible = NEGLIGIBLE if n >= MANY_ROWS else 0.0
+    limits = estimator._limits(rows, n_classes) | constraints.interactions(estimator).limits()
     options = {
         "start": np.ascontiguousarray(start),
         "n_total": n,
         "n_features": d,
-        "limits": (leaves, estimator.max_depth or 0, estimator.min_samples_leaf),
+        "limits": limits | {"negligible": negligible_weight(n)},
         "weight_sum": rows.weight_sum,
         "initial": estimator.initial_weights,
-        "negligible": negligible,
-        "n_threads": 1,
+        "n_threads": rows.backend.n_threads,
         "cover_unit": _cover_unit(rows),
     }
     facts = rows.backend.sum(initial_facts, rows.blocks, n_classes, options, add=add_answers)
@@ -148,6 +179,7 @@ def _mh_engine(rows: RemoteRows, estimator: Any, start: Scores) -> RemoteMHEngin
         cuts=rows.cuts,
         n_threads=n_threads(estimator.n_jobs, d * 256 * n_classes),
         heaviest=float(facts.peaks[0][0]),
+        draws=Draws(d, **estimator._drawing(seed_of(estimator.random_state))),
     )
 
 
@@ -180,40 +212,70 @@ def gather_rows(
     parts: Sequence[Any],
     *,
     weighted: bool,
+    hold_out: bool,
     watchers: list[Watcher],
-) -> tuple[RemoteRows, NDArray[Any]]:
-    """Rows and classes from handles of raw parts; the estimator learns of its columns."""
+) -> tuple[RemoteRows, NDArray[Any], Rows | None]:
+    """Rows, classes and, if asked for, rows held out, from handles of raw parts."""
     weighted = weighted or estimator.class_weight is not None
     votes = is_voting(estimator)  # whose cuts do not depend on weights
-    look: Look = backend.sum(first_look, parts, not weighted, add=add_looks)
+    summarise = not weighted
+    threads = backend.n_threads
+    look: Look = backend.sum(first_look, parts, summarise and not hold_out, threads, add=add_looks)
     need_rows(look, estimator)
     recipe = _recipe(look, estimator, weighted=weighted)
     targets.need_two_classes(recipe.classes, type(estimator).__name__)
+    validation = None
+    if hold_out:
+        drawing = (estimator._share(SHARE_FOR_GOOD), estimator.random_state)
+        parts, validation = split(backend, parts, recipe, *drawing)
+        look = backend.sum(first_look, parts, summarise, threads, add=add_looks)
+        recipe = recipe.of_heaviest(look.heaviest)
     categorical = features.columns_of(estimator.is_categorical_)
     n, summary, sums, largest = int(look.counts.sum()), look.summary, look.counts, None
-    weight_sum = float(n)
+    class_rows, weight_sum = look.counts, float(n)
     if weighted:
-        weighed: Weighed = backend.sum(second_look, parts, recipe, not votes, add=add_weighed)
-        n, summary, largest = weighed.n_rows, weighed.summary, recipe.largest
+        asked = (recipe, not votes, threads)
+        weighed: Weighed = backend.sum(second_look, parts, *asked, add=add_weighed)
+        n, summary, largest = int(weighed.class_rows.sum()), weighed.summary, recipe.largest
         sums = np.array([rounded(total) for total in weighed.class_sums])
-        weight_sum = rounded(weighed.weight_sum)
+        class_rows, weight_sum = weighed.class_rows, rounded(weighed.weight_sum)
     assert summary is not None
     if n >= MOST_ROWS:
         raise InvalidDataError(f"At most {MOST_ROWS - 1} rows can be fitted. Got {n}.")
     _need_few_categories(summary, categorical, type(estimator).__name__)
-    cuts = _core.Cuts(summary, estimator.max_bins, categorical)
-    blocks = backend.map(bin_part, parts, recipe, cuts)
+    search = _core.CutSearch(summary, estimator.max_bins, categorical)
+    cuts = _found(search, backend, parts, (recipe, weighted and not votes, threads))
+    blocks = backend.map(bin_part, parts, recipe, cuts, threads)
+    unit = unit_of(-recipe.shift)
     rows = RemoteRows(
         backend,
         blocks,
         cuts,
         shape=(n, look.n_features),
-        class_sums=np.asarray(sums, dtype=np.float64),
-        largest_weight=largest,
-        weight_sum=weight_sum,
+        weight=Weight(
+            np.asarray(sums, dtype=np.float64),
+            class_rows,
+            largest,
+            weight_sum,
+            unit,
+            recipe.class_factors(),
+        ),
         watchers=watchers,
     )
-    return rows, recipe.classes
+    return rows, recipe.classes, validation
+
+
+def _found(
+    search: _core.CutSearch, backend: Backend, parts: Sequence[Any], asked: tuple[Any, ...]
+) -> _core.Cuts:
+    """The cuts, after as many finer looks as it takes."""
+    while any(map(len, within := search.open())):
+        finer = backend.sum(finer_look, parts, *asked, within, add=_core.Summary.merged)
+        try:
+            search.take(finer)
+        except ValueError as error:
+            raise InvalidDataError(f"A fit reads its rows several times: {error}.") from None
+    return search.cuts()
 
 
 def need_rows(look: Look, estimator: BaseEstimator) -> None:
@@ -231,15 +293,16 @@ def _need_few_categories(summary: _core.Summary, categorical: list[int], owner: 
         if summary.n_distinct(j) > MOST:
             raise InvalidDataError(
                 f"A categorical column may have at most {MOST} categories if {owner} is fitted on "
-                f"Dask collections. Column {j} has {summary.n_distinct(j)}."
+                f"rows that are not in memory. Column {j} has {summary.n_distinct(j)} or more."
             )
 
 
 def _recipe(look: Look, estimator: Any, *, weighted: bool) -> Recipe:
+    keyed = getattr(estimator, "subsample", 1.0) < 1.0
     if not weighted:
-        return Recipe(look.labels, look.labels, None, 0, 1.0)
+        return Recipe(look.labels, look.labels, None, 0, 1.0, keyed)
     factors = _class_factors(look, estimator.class_weight)
-    heaviest = look.heaviest * factors
+    heaviest = product(look.heaviest, factors, "sample_weight times class_weight")
     if not heaviest.max() > 0:
         raise InvalidDataError(
             "sample_weight must hold at least one positive weight. All weights are zero."
@@ -251,7 +314,8 @@ def _recipe(look: Look, estimator: Any, *, weighted: bool) -> Recipe:
         )
     shift = -int(np.frexp(heaviest.max())[1])
     classes: Array = look.labels[heaviest > 0]
-    return Recipe(classes, look.labels, factors, shift, float(np.ldexp(heaviest.max(), shift)))
+    recipe = Recipe(classes, look.labels, factors, shift, 1.0, keyed)
+    return recipe.of_heaviest(look.heaviest)
 
 
 def _class_factors(look: Look, class_weight: Any) -> Weights:

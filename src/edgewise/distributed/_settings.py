@@ -42,7 +42,8 @@ def settings(
     Parameters
     ----------
     checkpoint : path or None
-        A file, written every `checkpoint_every` rounds and when the fit ends, however it ends.
+        A model file, written every `checkpoint_every` rounds and when the fit ends, even if it
+        fails. Whether it can be written is checked before the fit.
     checkpoint_every : int
         Rounds between two checkpoints.
     resume_from : path or None

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from .._ground.errors import InvalidParameterError
+from ._compiled import verify_c
 from ._contents import Contents, contents_of
 from ._source import description, number, quoted, tables, wrapped
 
@@ -163,18 +164,45 @@ void @_predict(const double x[], int labels[])
 
 
 def to_c(estimator: Any, *, prefix: str = "model") -> str:
-    """The text of a C99 file; its functions take one row of doubles, NaN where one is missing.
+    """Write a fitted estimator as a C99 source file.
 
-    They are PREFIX_scores(x, scores), PREFIX_probabilities(x, p) and PREFIX_predict(x), which
-    returns the number of the class among PREFIX_classes. For an indicator matrix as y it is
-    PREFIX_predict(x, labels). MartiBoost has no scores. Link with the mathematical library, and
-    compile without -ffast-math, for which NaN does not exist.
+    Its functions take one row of doubles, NaN where a value is missing: PREFIX_scores(x, scores),
+    PREFIX_probabilities(x, p) and PREFIX_predict(x), which returns the number of the class in
+    PREFIX_classes. For an indicator matrix as y it is PREFIX_predict(x, labels). MartiBoost has no
+    scores. Link with the mathematical library, and compile without -ffast-math, which ignores NaN.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        Estimator of this library.
+    prefix : str, default='model'
+        Beginning of all names in the file.
+
+    Returns
+    -------
+    str
+        The source text.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.export import to_c
+    >>> model = MARTClassifier(n_estimators=2).fit(*load_iris(return_X_y=True))
+    >>> "iris_predict" in to_c(model, prefix="iris")
+    True
     """
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", prefix):
         raise InvalidParameterError(
             f"The 'prefix' of to_c must be a name of C, of letters, digits and _. Got {prefix!r}."
         )
     contents = contents_of(estimator)
+    text = _text(contents, prefix)
+    verify_c(estimator, contents, text, prefix)
+    return text
+
+
+def _text(contents: Contents, prefix: str) -> str:
     lines = (line.replace("*/", "*\\/") for line in description(contents, quoted))
     comment = "\n".join(f" * {line}".rstrip() for line in lines)
     return "".join(

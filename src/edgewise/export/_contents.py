@@ -10,6 +10,7 @@ from .._families.logistic import BaseBooster
 from .._ground.errors import ModelFormatError
 from .._model.model import Model
 from ..adaboost_mh import AdaBoostMHClassifier
+from ..auto_boost import AutoBoostClassifier
 from ..martiboost import BranchingProgram, MartiBoostClassifier
 from ..samme import SAMMEClassifier
 from ..softmax_boost import SoftmaxBoostClassifier
@@ -99,7 +100,7 @@ def _link_of(estimator: Any) -> Link:
             f"{type(estimator).__name__} cannot be exported with a loss that has probabilities of "
             "its own, which are code."
         )
-    if isinstance(estimator, BaseBooster | SoftmaxBoostClassifier):
+    if isinstance(estimator, AutoBoostClassifier | BaseBooster | SoftmaxBoostClassifier):
         return Link("softmax")
     if isinstance(estimator, AdaBoostMHClassifier):
         return Link("label odds", getattr(estimator, "_log_odds", 0.0))

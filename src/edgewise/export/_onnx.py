@@ -1,9 +1,9 @@
 """ONNX: TreeEnsemble of the domain ai.onnx.ml, version 5, in double precision.
 
 It is the first operator there whose thresholds and values are doubles, so that decisions are those
-of the estimator for every input, and the first with sets of categories. A leaf has one value there:
-a tree whose leaves move several classes is written once for each. The initial scores are trees of
-one leaf and come first, so that sums are in our own order.
+of the estimator for every input. A leaf has one value there: a tree whose leaves move several
+classes is written once for each. Whether a row's category is in a set is looked up before the trees
+see the row (``_onnx_trees`` says why).
 """
 
 from typing import Any
@@ -14,18 +14,36 @@ from numpy.typing import NDArray
 from .._ground.errors import ModelFormatError
 from .._ground.version import __version__
 from ._contents import Contents, contents_of, missing_extra, need_a_sum_of_trees
+from ._onnx_trees import TENSORS, Part, Sets, parts
+from ._verified import Verification
 
 OPSET, ML_OPSET, IR_VERSION = 21, 5, 10
-_LEQ, _LT, _MEMBER = 0, 1, 6  # modes of nodes
-_MOST_CATEGORY = 2**31 - 1  # runtimes test sets of 32-bit integers
-
-Ints = NDArray[np.integer[Any]]
 
 
 def to_onnx(estimator: Any) -> Any:
-    """An ONNX model with input X (n, d), doubles, and outputs "label" and "probabilities".
+    """Convert a fitted estimator to an ONNX model.
 
-    Returns an ``onnx.ModelProto``; its SerializeToString() is what runtimes take.
+    Its input X has shape (n_rows, n_features) and holds doubles; its outputs are "label" and
+    "probabilities". Needs the extra ``export``.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        Estimator of this library.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The model. Runtimes load its ``SerializeToString()``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.export import to_onnx
+    >>> model = to_onnx(MARTClassifier(n_estimators=2).fit(*load_iris(return_X_y=True)))
+    >>> [output.name for output in model.graph.output]
+    ['label', 'probabilities']
     """
     try:
         import onnx  # noqa: PLC0415  optional
@@ -33,7 +51,6 @@ def to_onnx(estimator: Any) -> Any:
         raise missing_extra("onnx") from None
     contents = contents_of(estimator)
     need_a_sum_of_trees(contents, "ONNX")
-    _need_whole_categories(contents)
     graph = _Graph(onnx, contents)
     model = onnx.helper.make_model(
         graph.made(),
@@ -48,17 +65,25 @@ def to_onnx(estimator: Any) -> Any:
     if contents.names is not None:
         onnx.helper.set_model_props(model, {"feature_names": "\n".join(contents.names)})
     onnx.checker.check_model(model, full_check=True)
+    _verify(estimator, contents, model)
     return model
 
 
-def _need_whole_categories(contents: Contents) -> None:
-    values = contents.trees.set_values
-    if not np.all((values == np.round(values)) & (np.abs(values) <= _MOST_CATEGORY)):
-        raise ModelFormatError(
-            "ONNX can express only categories that are whole numbers of 32 bits. Got "
-            f"{values[np.argmax((values != np.round(values)) | (np.abs(values) > _MOST_CATEGORY))]}"
-            ". Encode them as such before fitting, or export to C or Python."
-        )
+def _verify(estimator: Any, contents: Contents, model: Any) -> None:
+    """Runs the model in onnxruntime, where that is installed."""
+    try:
+        import onnxruntime  # noqa: PLC0415  optional
+    except ModuleNotFoundError:
+        return
+    check = Verification(estimator, contents, f"onnxruntime {onnxruntime.__version__}")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    X = check.rows(fractions=True)
+    for rows in (X, X[:1]):  # one row is computed in another way than many
+        labels, proba = session.run(["label", "probabilities"], {"X": rows})
+        check.need_agreement(rows, labels, proba, rtol=1e-12)
 
 
 class _Graph:
@@ -100,18 +125,50 @@ class _Graph:
     def _tensor(self, name: str, array: NDArray[Any]) -> Any:
         if array.dtype.kind == "U":
             array = array.astype(object)
-        return self._onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
+        return self._onnx.numpy_helper.from_array(np.asarray(array, order="C"), name)
 
     def _trees(self) -> None:
-        fields = ensemble_fields(self._contents)
+        """Scores: the sum over the parts."""
+        sets = Sets(self._contents)
+        places = self._places(sets)
+        sums = [
+            self._part(number, part, places)
+            for number, part in enumerate(parts(self._contents, sets))
+        ]
+        total = sums[0]
+        for number, further in enumerate(sums[1:], start=1):
+            total = self._add("Add", [total, further], f"sum_{number}")
+        self._add("Identity", [total], "scores")
+
+    def _places(self, sets: Sets) -> dict[int, str]:
+        """By feature: the place of every row's category among all that are in a set."""
+        names = {}
+        for j, categories in sets.categories().items():
+            at = self._constant(f"feature_{j}", np.array(j))
+            self._add("Gather", ["X", at], f"categories_{j}", axis=1)
+            names[j] = self._add(
+                "LabelEncoder",
+                [f"categories_{j}"],
+                f"places_{j}",
+                domain="ai.onnx.ml",
+                keys_tensor=self._tensor("keys", categories),
+                values_tensor=self._tensor("values", np.arange(float(len(categories)))),
+                default_tensor=self._tensor("default", np.array([float(len(categories))])),
+            )
+            names[j] = self._add(
+                "Cast", [names[j]], f"numbers_{j}", to=self._onnx.TensorProto.INT64
+            )
+        return names
+
+    def _part(self, number: int, part: Part, places: dict[int, str]) -> str:
         attributes = {
             name: self._tensor(name, array) if name in TENSORS else array.tolist()
-            for name, array in fields.items()
+            for name, array in part.fields.items()
         }
-        self._add(
+        return self._add(
             "TreeEnsemble",
-            [self._rows()],
-            "scores",
+            [self._rows(number, part, places)],
+            f"part_{number}",
             domain="ai.onnx.ml",
             n_targets=self._contents.n_classes,
             aggregate_function=1,  # the sum
@@ -119,19 +176,19 @@ class _Graph:
             **attributes,
         )
 
-    def _rows(self) -> str:
-        """X, with NaN for categories that are not whole: runtimes may cut off their fraction."""
-        trees = self._contents.trees
-        ordered = np.ones((1, trees.n_features), dtype=bool)
-        ordered[0, trees.feature[np.isnan(trees.threshold)]] = False
-        if ordered.all():
+    def _rows(self, number: int, part: Part, places: dict[int, str]) -> str:
+        """X with a column for each set: 0 for the rows in it."""
+        if not part.columns:
             return "X"
-        self._add("Floor", ["X"], "whole_part")
-        self._add("Equal", ["X", "whole_part"], "whole")
-        self._add("Or", ["whole", self._constant("ordered", ordered)], "allowed")
-        return self._add(
-            "Where", ["allowed", "X", self._constant("missing", np.array(np.nan))], "rows"
-        )
+        found = []
+        for j, outside in part.columns:
+            table = self._constant(f"sets_{number}_{j}", outside)
+            name = f"outside_{number}_{j}"
+            found.append(self._add("Gather", [table, places[j]], name, axis=0))
+        self._add("Concat", found, f"outside_{number}", axis=1)
+        double = self._onnx.TensorProto.DOUBLE
+        self._add("Cast", [f"outside_{number}"], f"columns_{number}", to=double)
+        return self._add("Concat", ["X", f"columns_{number}"], f"rows_{number}", axis=1)
 
     def _probabilities(self) -> None:
         link = self._contents.link
@@ -208,114 +265,3 @@ def label_array(classes: NDArray[Any]) -> NDArray[Any]:
         "ONNX can express only labels that are integers of 64 bits, floats, booleans or strings. "
         f"Got an array of type {classes.dtype.name}."
     )
-
-
-# --- the attributes of TreeEnsemble -----------------------------------------------------------
-
-TENSORS = frozenset(["nodes_modes", "nodes_splits", "leaf_weights", "membership_values"])
-
-
-class _Copy:
-    """One tree of the operator: the entries of one place of the leaves of a tree of ours."""
-
-    def __init__(self, contents: Contents, t: int, set_of_node: Ints) -> None:
-        model = contents.trees
-        begin, end = int(model.node_start[t]), int(model.node_start[t + 1])
-        self.feature = model.feature[begin:end]
-        self.left = model.left[begin:end].astype(np.int64)
-        self.threshold = model.threshold[begin:end]
-        self.missing_left = model.missing_left[begin:end]
-        self.set = set_of_node[begin:end]
-        values = slice(int(model.value_start[t]), int(model.value_start[t + 1]))
-        width = int(model.width[t])
-        self.classes = model.classes[values].reshape(-1, width)
-        self.values = model.values[values].reshape(-1, width)
-
-
-def ensemble_fields(contents: Contents) -> dict[str, NDArray[Any]]:
-    """All arrays of the operator: trees one after the other, inner nodes and leaves apart."""
-    fields = _Fields(contents.sets())
-    for k, value in enumerate(contents.trees.start):
-        fields.add_leaf_only(k, float(value))
-    set_of_node = contents.set_of_node()
-    for t in range(contents.trees.n_trees):
-        tree = _Copy(contents, t, set_of_node)
-        for place in range(tree.classes.shape[1]):
-            fields.add(tree, tree.classes[:, place], tree.values[:, place])
-    return fields.arrays()
-
-
-class _Fields:
-    """Collects the operator's arrays."""
-
-    def __init__(self, sets: list[NDArray[np.float64]]) -> None:
-        self._sets = sets
-        self._parts: dict[str, list[Any]] = {}
-        self._n_inner = self._n_leaves = 0
-
-    def _extend(self, **parts: Any) -> None:
-        for name, part in parts.items():
-            self._parts.setdefault(name, []).append(np.atleast_1d(part))
-
-    def add_leaf_only(self, k: int, value: float) -> None:
-        """A tree of one leaf: a node both of whose branches lead to it."""
-        self._extend(
-            tree_roots=self._n_inner,
-            nodes_featureids=0,
-            nodes_modes=_LEQ,
-            nodes_splits=0.0,
-            nodes_missing_value_tracks_true=0,
-            nodes_truenodeids=self._n_leaves,
-            nodes_trueleafs=1,
-            nodes_falsenodeids=self._n_leaves,
-            nodes_falseleafs=1,
-            leaf_targetids=k,
-            leaf_weights=value,
-        )
-        self._n_inner += 1
-        self._n_leaves += 1
-
-    def add(self, tree: _Copy, classes: Ints, values: NDArray[np.float64]) -> None:
-        """A tree; its leaves have the given classes and values, by number."""
-        inner = tree.feature >= 0
-        if not inner.any():
-            self.add_leaf_only(int(classes[0]), float(values[0]))
-            return
-        number = np.where(inner, np.cumsum(inner) - 1 + self._n_inner, tree.left + self._n_leaves)
-        left = tree.left[inner]
-        modes, splits = self._tests(tree, inner)
-        self._extend(
-            tree_roots=self._n_inner,
-            nodes_featureids=tree.feature[inner],
-            nodes_modes=modes,
-            nodes_splits=splits,
-            nodes_missing_value_tracks_true=np.where(modes == _LEQ, tree.missing_left[inner], 0),
-            nodes_truenodeids=number[left],
-            nodes_trueleafs=~inner[left],
-            nodes_falsenodeids=number[left + 1],
-            nodes_falseleafs=~inner[left + 1],
-            leaf_targetids=classes,
-            leaf_weights=values,
-        )
-        self._n_inner += int(inner.sum())
-        self._n_leaves += len(values)
-
-    def _tests(self, tree: _Copy, inner: NDArray[np.bool_]) -> tuple[Ints, NDArray[np.float64]]:
-        """Modes and thresholds of the inner nodes. An empty set is a test that nothing passes."""
-        numbers = tree.set[inner]
-        modes, splits = np.full(len(numbers), _LEQ), tree.threshold[inner].copy()
-        for at in np.flatnonzero(numbers >= 0):
-            members = self._sets[numbers[at]]
-            modes[at] = _MEMBER if len(members) else _LT
-            splits[at] = 0.0 if len(members) else -np.inf
-            if len(members):
-                self._extend(membership_values=np.append(members, np.nan))
-        return modes, splits
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        types = {"nodes_modes": np.uint8, "nodes_splits": np.float64, "leaf_weights": np.float64}
-        types["membership_values"] = np.float64
-        return {
-            name: np.concatenate(parts).astype(types.get(name, np.int64))
-            for name, parts in self._parts.items()
-        }

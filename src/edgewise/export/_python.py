@@ -3,7 +3,8 @@
 from typing import Any
 
 from ._contents import Contents, contents_of
-from ._source import description, number, quoted, tables, wrapped
+from ._source import description, number, plain_value, quoted, tables, wrapped
+from ._verified import Verification
 
 _WALK = '''
 
@@ -138,12 +139,64 @@ def predict(row):
 
 
 def to_python(estimator: Any) -> str:
-    """The text of a Python module with `scores`, `predict_proba` and `predict` of one row.
+    """Write a fitted estimator as a Python module without dependencies.
 
-    A row is a sequence of numbers, NaN or None where one is missing; of categories by value it has
-    the values themselves. MartiBoost has no `scores`.
+    The module has the functions `scores`, `predict_proba` and `predict` of one row: a sequence of
+    numbers, NaN or None where a value is missing; categories are the values themselves. MartiBoost
+    has no `scores`.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        Estimator of this library.
+
+    Returns
+    -------
+    str
+        The source text.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.export import to_python
+    >>> X, y = load_iris(return_X_y=True)
+    >>> module = {}
+    >>> exec(to_python(MARTClassifier(n_estimators=5).fit(X, y)), module)
+    >>> module["predict"](X[0])
+    0
     """
     contents = contents_of(estimator)
+    text = _text(contents)
+    _verify(estimator, contents, text)
+    return text
+
+
+def _verify(estimator: Any, contents: Contents, text: str) -> None:
+    """Runs the module."""
+    check = Verification(estimator, contents, "Python")
+    X = check.rows(fractions=True, work=20_000)
+    space: dict[str, Any] = {}
+    exec(compile(text, "exported", "exec"), space)  # noqa: S102  our own text
+    tables = {j: table.tolist() for j, table in contents.tables.items()}
+    rows = [_by_value(row, tables) for row in X.tolist()]
+    if contents.program is None:
+        check.need_scores(X, [space["scores"](row) for row in rows], rtol=0.0)
+    labels = [space["predict"](row) for row in rows]
+    proba = [space["predict_proba"](row) for row in rows]
+    check.need_agreement(X, labels, proba, rtol=1e-12)
+
+
+def _by_value(row: list[float], tables: dict[int, list[Any]]) -> list[Any]:
+    """A row with the values of categories instead of their places; None for strangers."""
+    out: list[Any] = list(row)
+    for j, table in tables.items():
+        known = 0 <= row[j] < len(table) and row[j].is_integer()
+        out[j] = table[int(row[j])] if known else None
+    return out
+
+
+def _text(contents: Contents) -> str:
     lines = "\n".join(description(contents, quoted)).replace("\\", "\\\\").replace('"""', '\\"""')
     return "".join(
         [
@@ -178,10 +231,10 @@ def _constants(contents: Contents) -> str:
 
 
 def quoted_python(value: Any) -> str:
-    """A value as source code of ASCII characters."""
+    """A number, a string or a boolean as source code of ASCII characters."""
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
         return "math.inf" if value > 0 else "-math.inf"
-    return ascii(value)
+    return ascii(plain_value(value))
 
 
 def _table(name: str, kind: str, values: Any) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .._ground.errors import ModelFormatError
 from .._ground.version import __version__
 from ._contents import Contents
 
@@ -76,8 +77,24 @@ def description(contents: Contents, shown: Callable[[Any], str]) -> list[str]:
     return lines
 
 
+def plain_value(value: Any) -> Any:
+    """A label or a category as one of Python's own types: what derives from one may write itself
+    as anything, code included."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, int | float):
+        return int(value) if isinstance(value, int) else float(value)
+    raise ModelFormatError(
+        "A scorer can have numbers, strings and booleans as labels and categories. Got "
+        f"{type(value).__name__}: use strings instead."
+    )
+
+
 def quoted(value: Any) -> str:
     """A value as JSON of ASCII characters."""
-    return (
-        json.dumps(value) if isinstance(value, str | bool | int | float) else json.dumps(str(value))
-    )
+    known = isinstance(value, str | bool | int | float | np.generic)
+    return json.dumps(plain_value(value) if known else str(value))

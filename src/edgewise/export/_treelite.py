@@ -10,6 +10,7 @@ import numpy as np
 
 from .._ground.errors import InvalidParameterError, ModelFormatError
 from ._contents import Contents, contents_of, missing_extra, need_a_sum_of_trees
+from ._verified import Verification
 
 _MOST_CATEGORY = 2**31 - 1
 
@@ -17,7 +18,29 @@ _MOST_CATEGORY = 2**31 - 1
 def to_treelite(
     estimator: Any, *, output: Literal["probabilities", "scores"] = "probabilities"
 ) -> Any:
-    """A ``treelite.Model`` whose predictions are the estimator's probabilities, or its scores."""
+    """Convert a fitted estimator to a treelite model. Needs the extra ``export``.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        Estimator of this library.
+    output : {"probabilities", "scores"}, default='probabilities'
+        What the model predicts.
+
+    Returns
+    -------
+    treelite.Model
+        The model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.export import to_treelite
+    >>> model = to_treelite(MARTClassifier(n_estimators=2).fit(*load_iris(return_X_y=True)))
+    >>> model.num_feature
+    4
+    """
     if output not in ("probabilities", "scores"):
         raise InvalidParameterError(
             f"The 'output' of to_treelite must be 'probabilities' or 'scores'. Got {output!r}."
@@ -37,7 +60,22 @@ def to_treelite(
         nodes = slice(contents.trees.node_start[t], contents.trees.node_start[t + 1])
         of_nodes = [sets[s] if s >= 0 else None for s in set_of_node[nodes]]
         _add_tree(builder, contents, t, of_nodes, vectors=one is None)
-    return builder.commit()
+    model = builder.commit()
+    _verify(estimator, contents, model, output)
+    return model
+
+
+def _verify(estimator: Any, contents: Contents, model: Any, output: str) -> None:
+    """Runs the model in treelite's own interpreter."""
+    import treelite  # noqa: PLC0415  optional
+
+    check = Verification(estimator, contents, f"treelite {treelite.__version__}")
+    X = check.rows(fractions=False)
+    said = treelite.gtil.predict(model, X, nthread=1).reshape(len(X), -1)
+    if output == "scores":
+        check.need_scores(X, said, rtol=1e-12)
+    else:
+        check.need_agreement(X, None, said, rtol=1e-6)  # its exponentials are in single precision
 
 
 def _need_known_link(contents: Contents, output: str) -> None:

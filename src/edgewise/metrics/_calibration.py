@@ -28,14 +28,30 @@ _RULES = {
 
 @dataclass(frozen=True)
 class ReliabilityCurve:
-    """What was forecast and what came, in bins of the forecast; only bins that hold rows."""
+    """What was forecast and what came, in bins of the forecast; only bins that hold rows.
 
-    lower: Array  # (B): ends of the bins; a bin contains its upper end, the first also its lower
-    upper: Array  # (B)
-    forecast: Array  # (B): mean probability forecast
-    observed: Array  # (B): share of the rows for which it came true
-    count: NDArray[np.intp]  # (B): rows
-    weight: Array  # (B): share of the weight, of sum 1
+    Attributes
+    ----------
+    lower : array of shape (n_bins,)
+        Lower ends of the bins; the first bin contains its lower end.
+    upper : array of shape (n_bins,)
+        Upper ends of the bins, which belong to them.
+    forecast : array of shape (n_bins,)
+        Mean probability forecast.
+    observed : array of shape (n_bins,)
+        Share of the rows for which the forecast came true.
+    count : array of shape (n_bins,)
+        Number of rows.
+    weight : array of shape (n_bins,)
+        Share of the weight; the sum is 1.
+    """
+
+    lower: Array
+    upper: Array
+    forecast: Array
+    observed: Array
+    count: NDArray[np.intp]
+    weight: Array
 
     @property
     def error(self) -> float:
@@ -44,7 +60,7 @@ class ReliabilityCurve:
 
     @property
     def max_error(self) -> float:
-        """The largest distance of a bin."""
+        """The largest distance of a bin between forecast and observed."""
         return float(np.abs(self.observed - self.forecast).max())
 
 
@@ -58,15 +74,39 @@ def calibration_error(
     classes: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Expected calibration error (ECE), between 0 and 1: forecast against observed, in bins.
+    """Compute the expected calibration error (ECE).
+
+    The error is the mean distance between forecast and observed frequency over bins of the
+    forecast. It lies between 0 and 1.
 
     Parameters
     ----------
-    y, proba, classes, sample_weight : as for `brier_score`.
-    kind : "top_label": of the most probable class; "classwise": of the probability of each class,
-        the mean over all classes. With an indicator matrix as y only "classwise".
-    n_bins : bins between 0 and 1.
-    strategy : "uniform": bins of the same width; "quantile": of about as many rows.
+    y : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Labels, or an indicator matrix.
+    proba : array-like of shape (n_rows, n_classes) or (n_rows,)
+        Probabilities; for two classes those of the second class suffice.
+    kind : {"top_label", "classwise"}, default='top_label'
+        "top_label" judges the probability of the most probable class; "classwise" that of each
+        class, and averages over the classes. An indicator matrix needs "classwise".
+    n_bins : int, default=15
+        Number of bins between 0 and 1.
+    strategy : {"uniform", "quantile"}, default='uniform'
+        Bins of equal width, or of about the same number of rows.
+    classes : array-like of shape (n_classes,), default=None
+        Labels of the columns: an estimator's `classes_`. None uses the sorted labels of y.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        The error.
+
+    Examples
+    --------
+    >>> from edgewise.metrics import calibration_error
+    >>> round(calibration_error([0, 1, 1, 1], [0.2, 0.9, 0.9, 0.9]), 3)
+    0.125
     """
     given = of_probabilities(y, proba, classes, sample_weight)
     options = {"kind": kind, "n_bins": n_bins, "strategy": strategy}
@@ -88,13 +128,36 @@ def reliability_curve(
     classes: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> ReliabilityCurve:
-    """What was forecast and what came, in bins.
+    """Compute forecast and observed frequencies in bins of the forecast.
 
     Parameters
     ----------
-    y, proba, classes, sample_weight : as for `brier_score`.
-    label : the class whose probability is judged; None: the most probable class of each row.
-    n_bins, strategy : as for `calibration_error`.
+    y : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Labels, or an indicator matrix.
+    proba : array-like of shape (n_rows, n_classes) or (n_rows,)
+        Probabilities; for two classes those of the second class suffice.
+    label : label, default=None
+        Class whose probability is judged. None judges the most probable class of each row.
+    n_bins : int, default=15
+        Number of bins between 0 and 1.
+    strategy : {"uniform", "quantile"}, default='uniform'
+        Bins of equal width, or of about the same number of rows.
+    classes : array-like of shape (n_classes,), default=None
+        Labels of the columns: an estimator's `classes_`. None uses the sorted labels of y.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    ReliabilityCurve
+        One entry per bin that contains rows.
+
+    Examples
+    --------
+    >>> from edgewise.metrics import reliability_curve
+    >>> curve = reliability_curve([0, 1, 1, 1], [0.2, 0.9, 0.9, 0.9])
+    >>> curve.count.tolist()
+    [1, 3]
     """
     given = of_probabilities(y, proba, classes, sample_weight)
     rules = {name: _RULES[name] for name in ("n_bins", "strategy")}

@@ -23,13 +23,27 @@ By = Literal["count", "rate", "cost"]
 
 @dataclass(frozen=True)
 class Confusion:
-    """One class taken for another."""
+    """One class taken for another.
+
+    Attributes
+    ----------
+    true : Any
+        The right class.
+    predicted : Any
+        The predicted class.
+    count : float
+        Number of rows, or their weight.
+    rate : float
+        Share of the rows of the true class.
+    cost : float
+        Count times the cost of one such mistake.
+    """
 
     true: Any
     predicted: Any
-    count: float  # rows, or their weight
-    rate: float  # share of the rows of the true class
-    cost: float  # count times the cost of one
+    count: float
+    rate: float
+    cost: float
 
 
 def confusion_matrix(
@@ -39,13 +53,32 @@ def confusion_matrix(
     classes: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[Array, NDArray[Any]]:
-    """Weight of the rows of class k (row) for which class j (column) was said; and the classes.
+    """Count the rows of each class (row) by predicted class (column).
 
     Parameters
     ----------
-    y, y_pred : (n,) right and predicted labels.
-    classes : (K,) in the order wanted; if None, the sorted labels that occur.
-    sample_weight : (n,) weights of the rows.
+    y : array-like of shape (n_rows,)
+        Right labels.
+    y_pred : array-like of shape (n_rows,)
+        Predicted labels.
+    classes : array-like of shape (n_classes,), default=None
+        Classes in the order wanted. None uses the sorted labels that occur.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    matrix : ndarray of shape (n_classes, n_classes)
+        Weight of the rows of class k predicted as class j.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+
+    Examples
+    --------
+    >>> from edgewise.metrics import confusion_matrix
+    >>> matrix, classes = confusion_matrix(["a", "a", "b"], ["a", "b", "b"])
+    >>> matrix.tolist()
+    [[1.0, 1.0], [0.0, 1.0]]
     """
     if is_indicator(y):
         raise InvalidDataError(
@@ -72,15 +105,38 @@ def worst_confusions(
     cost: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> list[Confusion]:
-    """The pairs of classes most often confused, the worst first; of equals the first in order.
+    """List the pairs of classes confused most often, the worst first.
 
     Parameters
     ----------
-    y, y_pred, classes, sample_weight : as for `confusion_matrix`.
-    n : how many at most.
-    by : "count": by the number of rows; "rate": by the share of the true class; "cost": by the
-        number times the cost.
-    cost : (K, K) cost of predicting class j (column) where class k is right (row); if None, 1.
+    y : array-like of shape (n_rows,)
+        Right labels.
+    y_pred : array-like of shape (n_rows,)
+        Predicted labels.
+    classes : array-like of shape (n_classes,), default=None
+        Classes in the order wanted. None uses the sorted labels that occur.
+    n : int, default=5
+        Largest number of pairs.
+    by : {"count", "rate", "cost"}, default='count'
+        Order by the number of rows, by the share of the true class, or by the number times the
+        cost.
+    cost : array-like of shape (n_classes, n_classes), default=None
+        Cost of predicting class j (column) where class k is right (row). None: every mistake costs
+        1.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    list of Confusion
+        The pairs; of equals the first in order.
+
+    Examples
+    --------
+    >>> from edgewise.metrics import worst_confusions
+    >>> worst = worst_confusions(["a", "a", "b"], ["a", "b", "b"])[0]
+    >>> worst.count, worst.rate
+    (1.0, 0.5)
     """
     check("worst_confusions", {"n": n, "by": by}, {"n": integer(1), "by": one_of(*get_args(By))})
     counts, known = confusion_matrix(y, y_pred, classes=classes, sample_weight=sample_weight)

@@ -13,22 +13,33 @@ def margins(
     classes: ArrayLike | None = None,
     normalise: bool = True,
 ) -> Array:
-    """The score of each row's label minus the largest other score; negative where it is wrong.
+    """Compute margins: the score of each row's label minus the largest other score.
+
+    A margin is negative where the prediction is wrong.
 
     Parameters
     ----------
-    y : (n,) labels, or an indicator matrix (n, K).
-    scores : (n, K) scores, as `decision_function` gives them, or (n,) those of the second of two
-        classes minus the first's.
-    classes : (K,) labels of the columns, an estimator's `classes_`; if None, the sorted labels
-        of y.
-    normalise : divide by the largest difference between two scores of a row that there is, so that
-        margins lie between -1 and 1 and can be compared between rounds.
+    y : array-like of shape (n_rows,) or (n_rows, n_classes)
+        Labels, or an indicator matrix.
+    scores : array-like of shape (n_rows, n_classes) or (n_rows,)
+        Scores, as `decision_function` returns them.
+    classes : array-like of shape (n_classes,), default=None
+        Labels of the columns: an estimator's `classes_`. None uses the sorted labels of y.
+    normalise : bool, default=True
+        Whether to divide by the largest range of the scores of any row, so that margins lie between
+        -1 and 1 and can be compared between rounds.
 
     Returns
     -------
-    (n,) margins. With an indicator matrix as y, (n, K): the score of a label that the row has, or
-    minus that of one it has not, divided by the largest score of either sign.
+    ndarray of shape (n_rows,)
+        Margins. For an indicator matrix (n_rows, n_classes): the score of a label the row has, or
+        minus the score of one it has not, divided by the largest absolute score.
+
+    Examples
+    --------
+    >>> from edgewise.metrics import margins
+    >>> margins([0, 1], [[2.0, 0.0], [1.0, 0.0]]).tolist()
+    [1.0, -0.5]
     """
     given = of_scores(y, scores, classes, None)
     if not given.exclusive:

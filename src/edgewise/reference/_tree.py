@@ -159,12 +159,13 @@ class Table:
         score_of: Callable[[int], Score | None],
         unsplit: float,
         min_samples_leaf: int,
+        noise: float = 0.0,
     ) -> Split | None:
         """The split of a node with the best score, if that is better than `unsplit`.
 
         `stats` (S, n_node) are what is summed on each side; `score_of` gives the score for each
         feature, None where it may not be split. Ties go to the lowest feature, then to missing
-        values on the right, then to the lowest cut.
+        values on the right, then to the lowest cut. For `noise` see `best_sets`.
         """
         rows = node.rows
         best: tuple[int, Any] = (0, (0, 0))  # feature; side of the missing values, cut; or a set
@@ -176,8 +177,16 @@ class Table:
             if j in self.categories:
                 if node.key:
                     raise ValueError("the reference draws no sets of categories")
-                x = self.categories[j][1][rows]
-                top, choice = best_sets(x, stats, score, min_samples_leaf, first_of_the_best)
+                values, number = self.categories[j]
+                top, choice = best_sets(
+                    number[rows],
+                    stats,
+                    score,
+                    min_samples_leaf,
+                    first_of_the_best,
+                    n_values=len(values),
+                    noise=noise,
+                )
             else:
                 of_feature = self.scores(node, stats, j, score, min_samples_leaf)
                 place = first_of_the_best(of_feature.ravel())
@@ -254,7 +263,12 @@ class Grower:
         min_samples_leaf: int,
         categorical: Collection[int] = (),
         control: Control | None = None,
+        *,
+        log_loss: bool = False,
     ) -> None:
+        # Under the log loss the variance of A is B times the weight of a row. Weights stand for
+        # repeated rows, but those that are shares of a whole do not.
+        self.noise = min(float(w.mean()), 1.0) if log_loss else 0.0
         self.w, self.max_leaf_nodes, self.min_samples_leaf = w, max_leaf_nodes, min_samples_leaf
         self.control = control or Control()
         self.table = Table(X, categorical, self.control)
@@ -302,7 +316,9 @@ class Grower:
             d = direction_of(directions[j], way)
             return None if d == CONSTANT else BoundedScore(l2, bounds, (A, B), d).score
 
-        return self.table.best_split(node, stats, score_of, unsplit, self.min_samples_leaf)
+        return self.table.best_split(
+            node, stats, score_of, unsplit, self.min_samples_leaf, self.noise
+        )
 
     def grow(
         self,

@@ -92,7 +92,7 @@ def aoso_logitboost(
     start at the log priors unless init="zero".
     """
     X, r, w, start = prepare(X, y, sample_weight, init)
-    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical, control)
+    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical, control, log_loss=True)
     F = np.tile(start, (len(X), 1))  # (n, K)
     rounds, losses = [], []
     for m in range(n_estimators):

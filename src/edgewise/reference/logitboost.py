@@ -57,7 +57,7 @@ def logitboost(
     """
     X, r, w, start = prepare(X, y, sample_weight, init)
     K = r.shape[1]
-    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical, control)
+    grower = Grower(X, w, max_leaf_nodes, min_samples_leaf, categorical, control, log_loss=True)
     F = np.tile(start, (len(X), 1))  # (n, K)
     rounds, losses = [], []
     for m in range(n_estimators):

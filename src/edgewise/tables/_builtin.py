@@ -26,6 +26,23 @@ def has(name: str) -> bool:
 
 
 def has_test_part(name: str) -> bool:
+    """Tell whether a built-in set has a separate test part.
+
+    Parameters
+    ----------
+    name : str
+        Name of the set.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> from edgewise.tables import has_test_part
+    >>> has_test_part("iris")
+    False
+    """
     return has(name) and has(f"{name}:test")
 
 

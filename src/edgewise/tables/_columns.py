@@ -14,12 +14,24 @@ Kind = Literal["number", "category", "date"]
 
 @dataclass(frozen=True)
 class Column:
-    """One column of features."""
+    """One column of features.
+
+    Attributes
+    ----------
+    name : str
+        Name of the column.
+    kind : Kind
+        "number", "category" or another kind of values.
+    missing : int
+        Number of rows without a value.
+    distinct : int | None
+        Number of different values of a category.
+    """
 
     name: str
     kind: Kind
-    missing: int  # rows without a value
-    distinct: int | None  # different values of a category
+    missing: int
+    distinct: int | None
 
 
 def recognised(frame: pa.Table, text: frozenset[str] = frozenset()) -> pa.Table:

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 from scipy.sparse import csr_array
 
+from .._ground.checks import MOST_FEATURES
 from .._ground.errors import InvalidDataError
 
 
@@ -44,10 +45,14 @@ def read_svmlight(path: Path) -> tuple[Any, Any]:
 
     try:
         X, y = load_svmlight_file(str(path), zero_based=True)
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, OverflowError) as error:
         raise InvalidDataError(f"{path} cannot be read as svmlight: {_first_line(error)}") from None
     if len(y) == 0:
         raise InvalidDataError(f"{path} is empty.")
+    if X.shape[1] > MOST_FEATURES:
+        raise InvalidDataError(
+            f"{path} may have at most {MOST_FEATURES} columns. Got the column {X.shape[1] - 1}."
+        )
     return _narrow(csr_array(X)), y.astype(np.int64) if np.all(y == np.round(y)) else y
 
 

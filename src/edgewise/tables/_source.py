@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from .._ground.errors import InvalidDataError
+from .._ground.wording import did_you_mean
 from . import _builtin
 from ._columns import dates_of, recognised
 from ._csv import read_csv
@@ -33,15 +34,51 @@ def read(
     header: bool | None = None,
     categories: tuple[str, ...] = (),
     drop: tuple[str, ...] = (),
+    encoding: str | None = None,
+    decimal: str = ".",
 ) -> Table:
-    """Features and labels of a file or a built-in set.
+    """Read features and labels from a file or a built-in set.
 
-    target: name or position of a column, negative from the end; by default the one column named
-    target, class, label or y, else the last. format: csv, parquet, arff or svmlight, if the name
-    of the file does not say. header: whether a CSV file has one; None means look. categories:
-    columns that are text even if they hold numbers. drop: columns to leave out.
+    Parameters
+    ----------
+    source : str or Path
+        A CSV, Parquet, ARFF or svmlight file, or the name of a built-in set.
+    target : str, default=None
+        Name or position of the target column, negative from the end. None takes the only column
+        named target, class, label or y, else the last.
+    format : {"csv", "parquet", "arff", "svmlight"}, default=None
+        Format of the file. None follows the name of the file.
+    header : bool, default=None
+        Whether a CSV file begins with the names of its columns. None looks at the file.
+    categories : tuple of str, default=()
+        Columns to read as text even if they hold numbers.
+    drop : tuple of str, default=()
+        Columns to leave out.
+    encoding : str, default=None
+        Encoding of a CSV file, such as "latin-1". None is UTF-8.
+    decimal : {".", ","}, default='.'
+        Decimal separator of the numbers of a CSV file.
+
+    Returns
+    -------
+    Table
+        X, y and what was recognised.
+
+    Examples
+    --------
+    >>> from edgewise.tables import read
+    >>> table = read("iris")
+    >>> len(table.y), len(table.columns)
+    (150, 4)
     """
-    columns = open_table(source, format=format, header=header, categories=categories)
+    columns = open_table(
+        source,
+        format=format,
+        header=header,
+        categories=categories,
+        encoding=encoding,
+        decimal=decimal,
+    )
     return columns.labelled(target, drop)
 
 
@@ -53,11 +90,40 @@ def open_table(
     categories: tuple[str, ...] = (),
     text: tuple[str, ...] = (),
     from_zero: bool = False,
+    encoding: str | None = None,
+    decimal: str = ".",
 ) -> Columns | SparseRows:
-    """All columns of a file or a built-in set.
+    """Read all columns of a file or a built-in set.
 
-    text: columns that are text where there are such; in another file they were. from_zero: a
-    svmlight file counts its columns from 0, as another did.
+    Parameters
+    ----------
+    source : str or Path
+        A CSV, Parquet, ARFF or svmlight file, or the name of a built-in set.
+    format : {"csv", "parquet", "arff", "svmlight"}, default=None
+        Format of the file. None follows the name of the file.
+    header : bool, default=None
+        Whether a CSV file begins with the names of its columns. None looks at the file.
+    categories : tuple of str, default=()
+        Columns to read as text; an unknown name is an error.
+    text : tuple of str, default=()
+        Columns to read as text where they exist: columns that were text in another file.
+    from_zero : bool, default=False
+        Whether a svmlight file counts its columns from 0, as another file did.
+    encoding : str, default=None
+        Encoding of a CSV file, such as "latin-1". None is UTF-8.
+    decimal : {".", ","}, default='.'
+        Decimal separator of the numbers of a CSV file.
+
+    Returns
+    -------
+    Columns or SparseRows
+        The columns.
+
+    Examples
+    --------
+    >>> from edgewise.tables import open_table
+    >>> open_table("iris").frame.num_rows
+    150
     """
     name, path = str(source), Path(source)
     if not path.is_file():
@@ -65,10 +131,16 @@ def open_table(
     kind = _format(path, format)
     if kind == "svmlight":
         X, y = read_svmlight(path)
-        return SparseRows(name, X, y, from_zero or bool(X[:, [0]].nnz))
+        return SparseRows(name, X, y, from_zero or bool((X.indices == 0).any()))
     notes: list[str] = []
     if kind == "csv":
-        frame, notes = read_csv(path, header=header, text=frozenset((*categories, *text)))
+        frame, notes = read_csv(
+            path,
+            header=header,
+            text=frozenset((*categories, *text)),
+            encoding=encoding,
+            decimal=decimal,
+        )
     else:
         frame = read_parquet(path) if kind == "parquet" else read_arff(path)
     return _columns(name, frame, categories, text, notes=tuple(notes))
@@ -81,7 +153,10 @@ def _columns(
         raise InvalidDataError(f"{name} has no rows.")
     absent = [column for column in categories if column not in frame.column_names]
     if absent:
-        raise InvalidDataError(f"{name} has no column {absent[0]!r} to take as a category.")
+        raise InvalidDataError(
+            f"{name} has no column {absent[0]!r} to take as a category."
+            f"{did_you_mean(absent[0], frame.column_names)}"
+        )
     plain = recognised(frame, frozenset((*categories, *text)))
     return Columns(name, plain, dates_of(frame), **more)
 
@@ -91,8 +166,8 @@ def _from_builtin(name: str, path: Path) -> Any:
         raise InvalidDataError(f"{name} is a folder; give a file or a built-in set.")
     if not _builtin.has(name):
         raise InvalidDataError(
-            f"There is no file {name!r} and no built-in set of that name; built in are "
-            f"{', '.join(_builtin.names())}."
+            f"There is no file {name!r} and no built-in set of that name."
+            f"{did_you_mean(name, _builtin.names())} Built in are {', '.join(_builtin.names())}."
         )
     return _builtin.load(name)
 

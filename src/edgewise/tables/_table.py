@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from .._ground.errors import InvalidDataError
+from .._ground.wording import did_you_mean
 from ._columns import Column, described, features, missing_in
 
 LIKELY_TARGETS = ("target", "class", "label", "y")
@@ -19,23 +20,52 @@ _SHOWN = 10  # names listed in a message
 
 @dataclass(frozen=True)
 class Table:
-    """Features and labels, and what was recognised."""
+    """Features and labels, and what was recognised.
 
-    name: str  # of the file or set
-    X: Any  # (n, d) Arrow table, or sparse matrix
-    y: NDArray[Any]  # (n)
+    Attributes
+    ----------
+    name : str
+        Name of the file or set.
+    X : Any
+        Features: an Arrow table, or a sparse matrix.
+    y : array of shape (n_rows,)
+        Labels.
+    target : str
+        Name of the target column.
+    columns : tuple[Column, ...]
+        Names of the columns; or, of a table read from a file, its feature columns.
+    notes : tuple[str, ...]
+        Remarks on how the file was read.
+    from_zero : bool
+        Whether a svmlight file counts its columns from 0.
+    """
+
+    name: str
+    X: Any
+    y: NDArray[Any]
     target: str
-    columns: tuple[Column, ...]  # of X; none for a sparse matrix
+    columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
-    from_zero: bool = False  # whether a svmlight file counts its columns from 0
+    from_zero: bool = False
 
     def take(self, rows: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
-        """X and y of some rows."""
+        """Select rows.
+
+        Parameters
+        ----------
+        rows : ndarray of int
+            Numbers of the rows.
+
+        Returns
+        -------
+        X, y
+            Features and labels of these rows.
+        """
         X = self.X.take(rows) if isinstance(self.X, pa.Table) else self.X[rows]
         return X, self.y[rows]
 
     def summary(self) -> dict[str, Any]:
-        """What was recognised, in plain values."""
+        """Return what was recognised, in plain values."""
         kinds = Counter(column.kind for column in self.columns)
         sparse = not isinstance(self.X, pa.Table)
         return {
@@ -56,18 +86,47 @@ class Table:
 
 @dataclass(frozen=True)
 class Columns:
-    """All columns of a file, as numbers or text."""
+    """All columns of a file, as numbers or text.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file or set.
+    frame : Any
+        The columns as an Arrow table.
+    dates : frozenset[str]
+        Names of the columns that hold dates.
+    notes : tuple[str, ...]
+        Remarks on how the file was read.
+    target : str | None
+        Name of the target column, if the source states it.
+    """
 
     name: str
-    frame: Any  # Arrow table
+    frame: Any
     dates: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
-    target: str | None = None  # if the source says
+    target: str | None = None
 
     def labelled(
         self, target: str | None, drop: tuple[str, ...] = (), *, but: tuple[str, ...] = ()
     ) -> Table:
-        """Features and labels; the columns `but` are known not to be the target."""
+        """Separate features and labels.
+
+        Parameters
+        ----------
+        target : str or None
+            Name or position of the target column. None looks for it.
+        drop : tuple of str, default=()
+            Columns to leave out.
+        but : tuple of str, default=()
+            Columns that are known not to be the target.
+
+        Returns
+        -------
+        Table
+            Features and labels.
+        """
         names = self.frame.column_names
         absent = [name for name in drop if name not in names]
         if absent:
@@ -79,11 +138,24 @@ class Columns:
         X = features(self.frame, [name for name in kept if name != chosen])
         y = _labels(self.frame.column(chosen), chosen, self.name)
         columns = described(X, self.dates)
-        notes = (*self.notes, *note, *_doubts(columns, len(y)))
+        notes = (*self.notes, *note)
         return Table(self.name, X, y, chosen, columns, notes)
 
     def features(self, names: list[str] | None, n_features: int) -> Any:
-        """The columns a model wants: by name, or by position if it knows none."""
+        """Select the columns of a model.
+
+        Parameters
+        ----------
+        names : list of str or None
+            Names of the columns. None takes columns by position.
+        n_features : int
+            Number of columns of the model.
+
+        Returns
+        -------
+        Arrow table
+            The features.
+        """
         if names is None:
             if self.frame.num_columns < n_features:
                 raise InvalidDataError(
@@ -105,10 +177,21 @@ class SparseRows:
     """A svmlight file: its target stands at the start of each line, its columns have no names.
 
     Columns are counted from 1, as libsvm does, unless number 0 occurs or `from_zero` says so.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file.
+    numbered : Any
+        Sparse matrix with one more column, for number 0.
+    y : array of shape (n_rows,)
+        Labels.
+    from_zero : bool
+        Whether the columns are counted from 0.
     """
 
     name: str
-    numbered: Any  # (n, d + 1) sparse, with a column for number 0
+    numbered: Any
     y: NDArray[Any]
     from_zero: bool
 
@@ -119,6 +202,22 @@ class SparseRows:
     def labelled(
         self, target: str | None, drop: tuple[str, ...] = (), *, but: tuple[str, ...] = ()
     ) -> Table:
+        """Separate features and labels.
+
+        Parameters
+        ----------
+        target : str or None
+            Must be None: a svmlight file has its target at the start of each line.
+        drop : tuple of str, default=()
+            Must be empty: the columns have no names.
+        but : tuple of str, default=()
+            Columns that are known not to be the target.
+
+        Returns
+        -------
+        Table
+            Features and labels.
+        """
         if target is not None or drop:
             raise InvalidDataError(
                 f"{self.name} is a svmlight file: the target stands at the start of each line and "
@@ -127,7 +226,20 @@ class SparseRows:
         return Table(self.name, self.X, self.y, "label", (), from_zero=self.from_zero)
 
     def features(self, names: list[str] | None, n_features: int) -> Any:
-        """With columns of zeros for those that do not occur."""
+        """Select the columns of a model; columns that do not occur are zero.
+
+        Parameters
+        ----------
+        names : list of str or None
+            Names of the columns, which svmlight files do not have.
+        n_features : int
+            Number of columns of the model.
+
+        Returns
+        -------
+        sparse matrix
+            The features.
+        """
         X = self.X
         if X.shape[1] > n_features:
             raise InvalidDataError(
@@ -163,7 +275,8 @@ def _named(wanted: str, names: list[str], source: str) -> str:
 def _no_column(wanted: str, names: list[str], source: str) -> InvalidDataError:
     shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
     return InvalidDataError(
-        f"{source} has no column {wanted!r}; its {len(names)} columns are: {shown}."
+        f"{source} has no column {wanted!r}.{did_you_mean(wanted, names)} Its {len(names)} columns "
+        f"are: {shown}."
     )
 
 
@@ -203,14 +316,3 @@ def _whole(labels: NDArray[Any], name: str, source: str) -> NDArray[Any]:
 def _counts(y: NDArray[Any]) -> dict[str, int]:
     classes, counts = np.unique(y, return_counts=True)
     return {str(label): int(count) for label, count in zip(classes, counts, strict=True)}
-
-
-def _doubts(columns: tuple[Column, ...], n_rows: int) -> list[str]:
-    """Columns that are probably not meant to be learned from."""
-    notes = []
-    for column in columns:
-        if column.missing == n_rows:
-            notes.append(f"column {column.name!r} is missing in every row")
-        elif column.kind == "category" and column.distinct == n_rows > 1:
-            notes.append(f"column {column.name!r} differs in every row: a name or a key?")
-    return notes

@@ -1,6 +1,7 @@
 """The search.
 
-A fifth of the rows, drawn class by class, judges all trials by their log loss. Trial 0 has the
+A fifth of the rows, drawn class by class, judges all trials by their log loss or by another metric;
+early stopping always watches the log loss. Trial 0 has the
 defaults. Then settings are drawn and come in groups of nine: all nine learn from a ninth of the
 training rows, the best three from a third, the best one from all (successive halving: Jamieson and
 Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016).
@@ -21,6 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._data.rows import stratified_split
 from .._ground import params as p
 from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._tools.scorers import named_scorer, score_of
 from ..comparison._features import Features, features_of
 from ..metrics import log_loss
 from ._space import drawn
@@ -37,39 +39,92 @@ Rows = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Trial:
-    """One fit of the search."""
+    """One fit of the search.
+
+    Attributes
+    ----------
+    number : int
+        Number of the trial.
+    setting : int
+        Number of the setting drawn; 0 is the defaults.
+    params : dict[str, Any]
+        Parameters that differ from the defaults.
+    rows : int
+        Number of rows the trial learned from.
+    share : float
+        Share of the available rows it learned from.
+    rounds : int
+        Rounds kept by early stopping.
+    log_loss : float
+        Log loss of the held-out rows.
+    error : float
+        Error rate of the held-out rows.
+    score : float
+        The metric that trials are compared by, or minus the log loss: more is better.
+    seconds : float
+        Duration of the fit.
+    """
 
     number: int
-    setting: int  # which of the settings drawn; 0 is the defaults
-    params: dict[str, Any]  # what differs from the defaults
-    rows: int  # learned from
-    share: float  # of those there are to learn from
-    rounds: int  # kept by early stopping
-    log_loss: float  # of the rows held out
+    setting: int
+    params: dict[str, Any]
+    rows: int
+    share: float
+    rounds: int
+    log_loss: float
     error: float
+    score: float
     seconds: float
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a search found."""
+    """What a search found.
+
+    Attributes
+    ----------
+    trials : tuple[Trial, ...]
+        All fits of the search.
+    best : Trial
+        The best of them.
+    params : dict[str, Any]
+        Parameters of the best trial with its number of rounds, for a fit to all rows.
+    held_out : int
+        Number of rows that judged the trials.
+    stopped : str
+        Why the search ended: "time" or "trials".
+    model : Any
+        The best setting, fitted to all rows, if `refit` was set.
+    """
 
     trials: tuple[Trial, ...]
     best: Trial
-    params: dict[str, Any]  # of the best, its rounds included: for a fit to all rows
-    held_out: int  # rows that judged
-    stopped: str  # why the search ended: "time" or "trials"
-    model: Any = None  # fitted to all rows, if wanted
+    params: dict[str, Any]
+    held_out: int
+    stopped: str
+    model: Any = None
 
 
 class Watcher(Protocol):
-    """Is told what happens."""
+    """Interface of an object that `tune` tells about its progress."""
 
     def begin(self, number: int) -> None:
-        """A trial begins."""
+        """Called when a trial begins.
+
+        Parameters
+        ----------
+        number : int
+            Number of the trial.
+        """
 
     def done(self, trial: Trial) -> None:
-        """It has ended, and counts."""
+        """Called when a trial has ended and counts.
+
+        Parameters
+        ----------
+        trial : Trial
+            Its result.
+        """
 
 
 @dataclass
@@ -86,11 +141,12 @@ class _Search:
     end: float  # on the clock
     refit: bool
     watcher: Watcher | None
+    metric: str | None
     trials: list[Trial] = field(default_factory=list)
 
     def best(self) -> Trial | None:
         whole = [trial for trial in self.trials if trial.share == 1.0]
-        return min(whole, key=lambda t: (t.log_loss, t.error, t.number), default=None)
+        return min(whole, key=lambda t: (-t.score, t.log_loss, t.error, t.number), default=None)
 
     def left(self) -> float:
         """Seconds for trials; what the last fit will take is set aside."""
@@ -108,22 +164,74 @@ def tune(  # noqa: PLR0913 - options, each by its name
     trials: int | None = None,
     seed: int = 0,
     params: Mapping[str, Any] | None = None,
+    metric: str | None = None,
     refit: bool = True,
     watcher: Watcher | None = None,
 ) -> Tuning:
-    """Searches for the parameters of an estimator with rounds, for `budget` seconds.
+    """Search for the parameters of a booster within a time budget.
 
-    trials: how many at most. params: of every trial, not searched. refit: fit the best setting to
-    all rows, within the same time.
+    Random search with successive halving; early stopping chooses the number of rounds of each
+    trial.
+
+    Parameters
+    ----------
+    estimator : type
+        Class of the estimator, one with rounds.
+    X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+        Rows.
+    y : array-like of shape (n_rows,)
+        Labels.
+    budget : float
+        Seconds the search may take.
+    trials : int, default=None
+        Largest number of trials. None sets no limit.
+    seed : int, default=0
+        Seed of the settings and of the held-out rows.
+    params : mapping, default=None
+        Parameters of every trial, which are not searched.
+    metric : str, default=None
+        Metric that trials are compared by, such as "macro-f1": any name that `edgewise evaluate
+        --metric` takes. None compares log losses.
+    refit : bool, default=True
+        Whether to fit the best setting to all rows, within the same time.
+    watcher : Watcher, default=None
+        Object that is told about every trial.
+
+    Returns
+    -------
+    Tuning
+        The trials, the best parameters and the model.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.tuning import tune
+    >>> X, y = load_iris(return_X_y=True)
+    >>> found = tune(MARTClassifier, X, y, budget=30, trials=2)
+    >>> found.model.predict(X[:2])
+    array([0, 0])
     """
     begin = time.perf_counter()
     p.check("tune", {"budget": budget, "trials": trials, "seed": seed}, _RULES)
+    if metric is not None:
+        named_scorer(metric)
     fixed = _fixed(estimator, seed, params or {})
     labels = np.asarray(y)
     train, held = _split(labels, seed)
     features = features_of([X])[0]
     search = _Search(
-        estimator, fixed, features, labels, train, held, seed, begin + budget, refit, watcher
+        estimator,
+        fixed,
+        features,
+        labels,
+        train,
+        held,
+        seed,
+        begin + budget,
+        refit,
+        watcher,
+        metric,
     )
     stopped = _carry_out(search, trials)
     best = search.best()
@@ -135,8 +243,11 @@ def tune(  # noqa: PLR0913 - options, each by its name
 
 def _fixed(estimator: type[Any], seed: int, params: Mapping[str, Any]) -> dict[str, Any]:
     known = estimator().get_params(deep=False)
-    if "time_limit" not in known:
-        raise InvalidParameterError(f"{estimator.__name__} has no rounds that could be tuned.")
+    if "n_estimators" not in known:
+        raise InvalidParameterError(
+            f"{estimator.__name__} has nothing to tune. Use fit; for AutoBoostClassifier give it "
+            "time_limit or effort='best'."
+        )
     taken = {"n_estimators", "early_stopping", "time_limit", "warm_start"}
     wrong = [name for name in params if name not in known or name in taken]
     if wrong:
@@ -183,7 +294,7 @@ def _schedule(search: _Search) -> Iterator[tuple[int, float]]:
             done = len(search.trials)
             for setting in survivors:
                 yield setting, share
-            ranked = sorted(search.trials[done:], key=lambda t: (t.log_loss, t.number))
+            ranked = sorted(search.trials[done:], key=lambda t: (-t.score, t.log_loss, t.number))
             survivors = [trial.setting for trial in ranked[: max(1, len(ranked) // KEPT)]]
         first += GROUP
 
@@ -207,9 +318,11 @@ def _try(search: _Search, setting: int, share: float, *, always: bool = False) -
     in_time = bool(model.stop_reason_ != "time limit")
     if in_time or always:
         loss, error = _judged(model, judge, search.y[search.held])
-        trial = Trial(
-            number, setting, params, len(rows), share, model.n_iter_, loss, error, seconds
-        )
+        score = -loss
+        if search.metric is not None:
+            score = score_of(search.metric, model, judge, search.y[search.held])
+        facts = (len(rows), share, model.n_iter_, loss, error, score, seconds)
+        trial = Trial(number, setting, params, *facts)
         search.trials.append(trial)
         if search.watcher:
             search.watcher.done(trial)

@@ -48,7 +48,25 @@ _OWN: dict[str, dict[str, Scale]] = {
 
 
 def space(estimator: type[Any]) -> dict[str, Scale]:
-    """The parameters that are searched, with their scales."""
+    """Return the parameters that `tune` searches, with their scales.
+
+    Parameters
+    ----------
+    estimator : type
+        Class of the estimator.
+
+    Returns
+    -------
+    dict
+        Scales by name of the parameter.
+
+    Examples
+    --------
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.tuning import space
+    >>> "max_leaf_nodes" in space(MARTClassifier)
+    True
+    """
     known = estimator().get_params(deep=False)
     scales = _LOGISTIC if "init" in known else _VOTING  # the start of the scores: a logistic model
     wanted = {**scales, **_OWN.get(estimator.__name__, {})}
@@ -56,7 +74,31 @@ def space(estimator: type[Any]) -> dict[str, Scale]:
 
 
 def drawn(estimator: type[Any], seed: int, number: int, fixed: Mapping[str, Any]) -> dict[str, Any]:
-    """The setting of that number, without what is fixed; number 0 is the defaults."""
+    """Draw a setting of the search.
+
+    Parameters
+    ----------
+    estimator : type
+        Class of the estimator.
+    seed : int
+        Seed of the search.
+    number : int
+        Number of the setting; 0 is the defaults.
+    fixed : mapping
+        Parameters that are not searched.
+
+    Returns
+    -------
+    dict
+        Values by name of the parameter.
+
+    Examples
+    --------
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.tuning import drawn
+    >>> drawn(MARTClassifier, 0, 0, {})
+    {}
+    """
     if number == 0:
         return {}
     chance = np.random.default_rng([seed, number])

@@ -1,0 +1,51 @@
+"""Folds: which rows each member of AutoBoost does not see.
+
+Rows come in an order that follows from a hash of what they hold, so that the folds are the same for
+any order in which they were given. The seed shuffles them, and they are dealt out class by class:
+every fold holds its share of every class. Rows of one group share a fold.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._data.chance import Keys, mixed, round_key, row_keys
+from .._data.targets import Labels
+
+Folds = NDArray[np.intp]
+NEVER = -1  # the fold of rows that all members see
+
+
+def dealt_folds(codes: Labels, n_folds: int, seed: int) -> Folds:
+    """The fold of each row, class by class; the only row of a class is never held out."""
+    keys = _shuffled(np.arange(len(codes)).astype(np.uint64), seed)
+    fold = np.full(len(keys), NEVER)
+    dealt = 0
+    for k in np.unique(codes):
+        of_class = np.flatnonzero(codes == k)
+        if len(of_class) > 1:
+            fold[of_class[np.argsort(keys[of_class])]] = np.arange(dealt, dealt + len(of_class))
+            dealt += len(of_class)
+    return np.where(fold == NEVER, NEVER, fold % n_folds)
+
+
+def group_folds(codes: Labels, groups: NDArray[np.intp], n_folds: int, seed: int) -> Folds:
+    """The fold of each row, groups (n) kept whole: each goes where its classes are rarest yet.
+
+    The largest groups choose first; of equals, the one with the smallest hash.
+    """
+    n_groups, n_classes = int(groups.max()) + 1, int(codes.max()) + 1
+    counts = np.bincount(groups * n_classes + codes, minlength=n_groups * n_classes)
+    counts = counts.reshape(n_groups, n_classes)
+    share = counts / counts.sum(axis=0).clip(min=1)
+    keys = _shuffled(row_keys(counts, np.arange(n_groups)), seed)
+    taken = np.zeros((n_folds, n_classes))
+    fold_of = np.empty(n_groups, dtype=np.intp)
+    for g in np.lexsort((keys, -counts.sum(axis=1))):
+        crowding = np.square(taken + share[g]).sum(axis=1) - np.square(taken).sum(axis=1)
+        fold_of[g] = int(crowding.argmin())
+        taken[fold_of[g]] += share[g]
+    return fold_of[groups]
+
+
+def _shuffled(keys: Keys, seed: int) -> Keys:
+    return mixed(keys ^ round_key(seed, 0))

@@ -1,0 +1,234 @@
+"""Members: boosters of the logistic family that share the binned rows of a fit.
+
+A member learns from the rows of all folds but one and stops on that one. All rows are binned once;
+a mask says which ones a member learns from. Trees lead the other rows to their leaves, too, so the
+state of the fit holds the held-out probabilities, and watching them costs no prediction.
+"""
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from threading import Event
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from .._boosting.grower import Engine, binned
+from .._boosting.loop import Builder, History, Watcher, boost
+from .._boosting.sampling import Sampler
+from .._data.groups import grouped
+from .._data.rows import Rows
+from .._families.logistic import BaseBooster
+from .._ground import params as p
+from .._ground import portable
+from .._model.model import Model, ModelBuilder, Scores
+
+MOST_ROUNDS = 2000
+PATIENCE = 20  # rounds in which the held-out loss must fall
+LEAST_FALL = 1e-5  # by this share of the loss of the class frequencies
+ROUNDS_UNSEEN = 30  # where no row can be held out
+
+
+class Member(NamedTuple):
+    """A fitted member."""
+
+    setting: str
+    stage: int
+    folds: tuple[int, ...]  # not seen
+    model: Model
+    held_out: NDArray[np.intp]  # rows that it has not seen
+    scores: Scores  # (n_held_out, n_classes)
+    losses: NDArray[np.float64]  # (n_rounds): mean log loss of the rows that it learned from
+    held_out_losses: NDArray[np.float64]  # (n_rounds)
+    seconds: float
+
+    @property
+    def held_out_loss(self) -> float:
+        """After its last round."""
+        return float(self.held_out_losses[-1]) if len(self.held_out_losses) else float("nan")
+
+    def first_rounds(self, n: int) -> "Member":
+        """With fewer rounds; `scores` are left as they are."""
+        return self._replace(
+            model=self.model.first_rounds(n),
+            losses=self.losses[:n],
+            held_out_losses=self.held_out_losses[:n],
+        )
+
+
+class Task(NamedTuple):
+    """A member to fit."""
+
+    setting: str
+    booster: BaseBooster  # its parameters; the attributes of a fit that growing needs
+    stage: int
+    folds: tuple[int, ...]
+    held_out: NDArray[np.bool_]  # (n)
+    seed: int
+
+
+class Shared(NamedTuple):
+    """What all members have in common."""
+
+    rows: Rows
+    data: _core.BinnedData
+    n_classes: int
+    categorical: list[int]
+    max_bins: int
+    n_threads: int  # of one member
+    stop: Event  # set: members end where they are
+    end: float | None  # on the clock
+
+
+class _HeldOut(Watcher):
+    """Keeps the round with the lowest held-out loss, the first of equals."""
+
+    def __init__(self, engine: "_MaskedEngine", shared: Shared) -> None:
+        self._engine = engine
+        self._shared = shared
+        self.best = engine.held_out_loss()
+        self.best_round = 0
+        self.losses: list[float] = []
+        self._least_fall = LEAST_FALL * self.best
+        self._checkpoint = self.best, 0
+
+    def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
+        loss = self._engine.held_out_loss()
+        self.losses.append(loss)
+        if loss < self.best or not self._engine.holds_out:
+            self.best, self.best_round = loss, builder.n_rounds
+        if not self._engine.holds_out and builder.n_rounds == ROUNDS_UNSEEN:
+            return "all rounds done"
+        if self._shared.stop.is_set():
+            return "interrupted"
+        if self._shared.end is not None and time.perf_counter() > self._shared.end:
+            return "time limit"
+        if self.best < self._checkpoint[0] - self._least_fall:
+            self._checkpoint = self.best, builder.n_rounds
+        return "early stopping" if builder.n_rounds - self._checkpoint[1] >= PATIENCE else None
+
+
+class _MaskedEngine(Engine):
+    """Learns from some rows, and knows the loss of the others."""
+
+    def __init__(self, task: Task, shared: Shared, rows: Rows, data: _core.BinnedData) -> None:
+        booster = task.booster
+        learned = (~task.held_out).astype(np.uint8)
+        limits = partial(_core.GrowLimits, **booster._limits(rows, shared.n_classes))
+        drawing = booster._drawing() | {"seed": lambda: task.seed}
+        sampler = Sampler(rows.X, rows.codes, **drawing)
+
+        def of_round(m: int) -> _core.GrowLimits:
+            draw = sampler.of_round(m)
+            drawn = learned if draw.rows is None else learned & draw.rows
+            return limits(**draw._replace(rows=drawn).limits())
+
+        start = start_scores(rows.take(~task.held_out), shared.n_classes)
+        super().__init__(
+            rows,
+            start,
+            layout=booster._layout(shared.n_classes),
+            max_bins=booster.max_bins,
+            categorical=shared.categorical,
+            limits=limits(drawn=learned),
+            n_threads=shared.n_threads,
+            limits_of_round=of_round if sampler.draws else None,
+            data=data,
+        )
+        self.start = start
+        self._held_out = np.flatnonzero(task.held_out).astype(np.uint32)
+        self._learned = np.flatnonzero(learned).astype(np.uint32)
+
+    def loss(self) -> float:
+        return self.posterior.loss_of(self._learned)
+
+    @property
+    def holds_out(self) -> bool:
+        return len(self._held_out) > 0
+
+    def held_out_loss(self) -> float:
+        return self.posterior.loss_of(self._held_out) if self.holds_out else float("nan")
+
+
+def fitted(task: Task, shared: Shared) -> Member:
+    """Boosts until the held-out rows gain nothing more, and keeps the best round."""
+    begin = time.perf_counter()
+    rows, data = shared.rows, shared.data
+    if rows.groups:  # they depend on labels, which must not be those of the held-out rows
+        rows = grouped(rows, shared.categorical, shared.n_classes, unseen=task.held_out)
+        data = binned(rows, shared.max_bins, shared.categorical, shared.n_threads)
+    engine = _MaskedEngine(task, shared, rows, data)
+    builder = ModelBuilder(engine.start, rows.X.shape[1], rows.weights, shared.n_threads)
+    watcher = _HeldOut(engine, shared)
+    rule = task.booster._round_rule(shared.n_classes, {})
+    history, _ = boost(rule, engine, builder, range(MOST_ROUNDS), [watcher])
+    n = watcher.best_round
+    model = builder.model().first_rounds(n)
+    held_out = np.flatnonzero(task.held_out)
+    return Member(
+        task.setting,
+        task.stage,
+        task.folds,
+        model,
+        held_out,
+        model.scores(rows.X[held_out], shared.n_threads),
+        history["loss"][:n],
+        np.array(watcher.losses[:n]),
+        time.perf_counter() - begin,
+    )
+
+
+def start_scores(rows: Rows, n_classes: int) -> Scores:
+    """Centred logarithms of the class frequencies; a class without rows has half of the rarest."""
+    weights = rows.class_weights(n_classes)
+    log_prior = portable.log(np.maximum(weights, weights[weights > 0].min() / 2))
+    start: Scores = log_prior - log_prior.mean()
+    return start
+
+
+def mean_model(members: Sequence[Member], weights: Sequence[float]) -> Model:
+    """One model whose scores are the weighted mean of the members' scores."""
+    total = sum(weights)
+    parts = []
+    for member, weight in zip(members, weights, strict=True):
+        K = member.model.n_classes
+        parts.append(member.model.rescaled(np.full(K, weight / total), np.zeros(K)))
+    start = np.zeros(parts[0].n_classes)
+    for part in parts:
+        start += part.start
+    return Model.joined(parts, start)
+
+
+def table_of(members: Sequence[Member], weights: Sequence[float]) -> dict[str, NDArray[Any]]:
+    """Members by columns, one entry each."""
+    return {
+        "setting": np.array([m.setting for m in members]),
+        "stage": np.array([m.stage for m in members]),
+        "folds": np.array([" ".join(map(str, m.folds)) for m in members]),
+        "rounds": np.array([m.model.n_rounds for m in members]),
+        "held_out_loss": np.array([m.held_out_loss for m in members]),
+        "weight": np.array(weights) / sum(weights),
+        "seconds": np.array([m.seconds for m in members]),
+    }
+
+
+def table_rule() -> p.Rule:
+    """For model files."""
+    kinds = {"setting": "U", "stage": "i", "folds": "U", "rounds": "i"}
+    kinds |= {"held_out_loss": "f", "weight": "f", "seconds": "f"}
+
+    def test(table: Any) -> bool:
+        if not isinstance(table, dict) or table.keys() != kinds.keys():
+            return False
+        columns = [(table[name], kind) for name, kind in kinds.items()]
+        return (
+            all(
+                isinstance(c, np.ndarray) and c.ndim == 1 and c.dtype.kind == kind and len(c) > 0
+                for c, kind in columns
+            )
+            and len({len(c) for c, _ in columns}) == 1
+        )
+
+    return test, f"a table with the columns {', '.join(kinds)}"

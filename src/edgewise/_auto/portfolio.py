@@ -1,0 +1,91 @@
+"""The portfolio: what members are fitted, in a fixed order, by effort.
+
+Members differ so that their mean is better than each of them: in where they cut (everywhere, or at
+one drawn place per feature), in the size of their trees and in the features that a tree sees. How
+these settings were chosen, and what did not help, is in docs/auto_boost.md.
+"""
+
+import math
+from typing import Any, Literal, NamedTuple
+
+from .._families.logistic import BaseBooster
+from ..aoso_logitboost import AOSOLogitBoostClassifier
+from ..logitboost import LogitBoostClassifier
+
+Effort = Literal["fast", "default", "best"]
+
+VECTOR: dict[str, Any] = {"leaf": "vector", "l2_regularization": 1.0}
+DRAWN_CUTS = {**VECTOR, "splitter": "random"}
+LARGE: dict[str, Any] = {**DRAWN_CUTS, "max_features": 0.5}
+
+
+class Setting(NamedTuple):
+    """How some members boost."""
+
+    name: str
+    cls: type[BaseBooster]
+    parameters: dict[str, Any]
+    large: bool = False  # whether trees grow with the rows rather than with the classes
+    step: float = 1.0  # over the usual learning rate
+
+    def booster(self, n_rows: int, **given: Any) -> BaseBooster:
+        size: dict[str, Any] = {"min_samples_leaf": min(max(1, n_rows // 200), 5)}
+        if self.large:
+            size = {"min_samples_leaf": 1, "max_leaf_nodes": max(8, min(n_rows // 20, 256))}
+        rate = self.step * learning_rate(n_rows)
+        return self.cls(**self.parameters, learning_rate=rate, **size, **given)
+
+
+def learning_rate(n_rows: int) -> float:
+    """Few rows are overfitted soon, and many take long: the step grows with the rows."""
+    return min(max(0.15, 0.15 * math.sqrt(n_rows / 2500)), 0.3)
+
+
+RANDOM = Setting("drawn cuts", AOSOLogitBoostClassifier, DRAWN_CUTS)
+BEST = Setting("best cuts", AOSOLogitBoostClassifier, VECTOR)
+FOREST = Setting("large trees", AOSOLogitBoostClassifier, LARGE, large=True)
+PAIRS = Setting("pairs", AOSOLogitBoostClassifier, {**DRAWN_CUTS, "leaf": "pair"})
+GENTLE = Setting("small steps", AOSOLogitBoostClassifier, DRAWN_CUTS, step=0.4)
+CLASSES = Setting(
+    "class trees",
+    LogitBoostClassifier,
+    {"l2_regularization": 1.0, "splitter": "random"},
+)
+
+
+class Planned(NamedTuple):
+    """A member to be: how it boosts, and the folds that it does not see."""
+
+    setting: Setting
+    folds: tuple[int, ...]
+
+
+class Stage(NamedTuple):
+    """Members over one partition of the rows."""
+
+    n_folds: int
+    members: tuple[Planned, ...]
+
+
+def _in_turn(*settings: Setting, n_folds: int, n_double: int = 0) -> Stage:
+    """One member for each fold, then `n_double` that see neither of two folds; settings in turn.
+
+    Rows of two such folds are new to two members that have learned from different rows, which shows
+    how much the mean of members gains.
+    """
+    held_out = [(v,) for v in range(n_folds)] + [(2 * i, 2 * i + 1) for i in range(n_double)]
+    n = len(settings)
+    return Stage(n_folds, tuple(Planned(settings[i % n], out) for i, out in enumerate(held_out)))
+
+
+STAGES: dict[Effort, tuple[Stage, ...]] = {
+    "fast": (_in_turn(RANDOM, BEST, FOREST, n_folds=4, n_double=1),),
+    "default": (_in_turn(RANDOM, BEST, FOREST, n_folds=8, n_double=2),),
+    "best": (
+        _in_turn(RANDOM, BEST, FOREST, n_folds=8, n_double=2),
+        _in_turn(GENTLE, n_folds=8),
+        _in_turn(PAIRS, FOREST, n_folds=8),
+        _in_turn(BEST, RANDOM, n_folds=8),
+        _in_turn(GENTLE, CLASSES, n_folds=8),
+    ),
+}

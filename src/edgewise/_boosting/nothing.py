@@ -1,0 +1,50 @@
+"""The warning of a fit that learned nothing: no round was kept, or no tree of any has a split."""
+
+import warnings
+from typing import Any
+
+from .._ground.errors import FitWarning
+
+ADVICE = {
+    "nothing left to learn": "The loss is zero before the first round: check class_weight, "
+    "sample_weight and costs.",
+    "early stopping": "Check that X tells something about y; if it does, validate on more rows, "
+    "take a smaller learning_rate or set early_stopping=False.",
+}
+
+
+def warn_if_nothing_learned(estimator: Any, *, stacklevel: int) -> None:
+    """Says why a booster learned nothing, and what may help."""
+    if estimator.n_iter_ > 0:
+        if not has_splits(estimator.model_):
+            warn_of_nothing(estimator, "no tree has a split", stacklevel=stacklevel + 1)
+        return
+    words, advice = estimator.stop_reason_, ADVICE.get(estimator.stop_reason_, "")
+    if len(estimator.history_["loss"]) or words == "early stopping":
+        words = "no round has a better validation score than the model without rounds"
+        advice = ADVICE["early stopping"]
+    warn_of_nothing(estimator, words, advice, stacklevel=stacklevel + 1)
+
+
+def warn_of_nothing(estimator: Any, words: str, advice: str = "", *, stacklevel: int) -> None:
+    warnings.warn(
+        f"{type(estimator).__name__} learned nothing: {words}. The model gives every row the same "
+        f"answer. {advice or _larger_trees(estimator)}",
+        FitWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
+def has_splits(model: Any) -> bool:
+    """Whether any tree has a split; of other libraries' classifiers that is not known."""
+    feature = getattr(model, "feature", None)
+    return feature is None or bool((feature >= 0).any())
+
+
+def _larger_trees(estimator: Any) -> str:
+    """Advice where no tree helps: what holds trees back."""
+    least = {"min_samples_leaf": (1, "auto"), "min_gain": (0,)}
+    given = estimator.get_params(deep=False)
+    held_back = [f"{k}={given[k]}" for k, low in least.items() if given.get(k, 0) not in (0, *low)]
+    advice = "Check that the columns of X vary and tell something about y"
+    return f"{advice}, and lower {' and '.join(held_back)}." if held_back else f"{advice}."

@@ -1,0 +1,129 @@
+"""Decisions of least expected cost: one matrix or one per row, abstaining, the value of a hit."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtrit
+
+from .._ground.checks import Array, check_cost, check_length, check_proba, check_weights
+from .._ground.errors import InvalidDataError, InvalidParameterError
+
+REJECTED = -1  # the place of a row that is not decided
+
+
+class CostEstimate(NamedTuple):
+    """A mean cost and its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+def decide_by_cost(
+    proba: ArrayLike,
+    cost: ArrayLike,
+    *,
+    value: ArrayLike | None = None,
+    reject_cost: ArrayLike | None = None,
+) -> NDArray[np.intp]:
+    """For each row the place of the class of least expected cost, or -1 for abstaining.
+
+    Parameters
+    ----------
+    proba : (n, K) class probabilities.
+    cost : (K, K), or (n, K, K) with a matrix for each row
+        Cost of predicting class j (last axis) where class k is right.
+    value : (K,) what a right answer for a row of each class is worth, on top of its cost.
+    reject_cost : what it costs not to decide, one number or one for each row; None: always decide.
+
+    Equal costs, up to rounding, go to the first class; abstaining needs to be cheaper.
+    """
+    chances = check_proba(proba)
+    net = net_costs(cost, value, *chances.shape)
+    summed = "ik,ikj->ij" if net.ndim == 3 else "ik,kj->ij"
+    expected = np.einsum(summed, chances, net)  # without BLAS: the same for any threads
+    scale = np.einsum(summed, chances, np.abs(net)).max(axis=1, keepdims=True)
+    rounding = 4 * chances.shape[1] * np.finfo(float).eps * scale
+    least = expected.min(axis=1, keepdims=True)
+    chosen: NDArray[np.intp] = (expected <= least + rounding).argmax(axis=1)
+    if reject_cost is not None:
+        price = _prices(reject_cost, len(chances))
+        chosen[price < (least - rounding)[:, 0]] = REJECTED
+    return chosen
+
+
+def net_costs(cost: ArrayLike, value: ArrayLike | None, n_rows: int, n_classes: int) -> Array:
+    """Costs minus what right answers are worth, (K, K) or (n, K, K)."""
+    if np.ndim(cost) == 3:
+        matrices = np.asarray(cost, dtype=np.float64)
+        if matrices.shape != (n_rows, n_classes, n_classes):
+            raise InvalidParameterError(
+                f"Costs of rows must have shape ({n_rows}, {n_classes}, {n_classes}): for each row "
+                f"a matrix of true and predicted classes. Got shape {matrices.shape}."
+            )
+        if not (np.isfinite(matrices) & (matrices >= 0)).all():
+            raise InvalidParameterError(
+                "Costs of rows must be finite numbers that are not negative. Got "
+                f"{matrices[~(np.isfinite(matrices) & (matrices >= 0))][0]}."
+            )
+    else:
+        matrices = check_cost(cost, n_classes)
+    if value is None:
+        return matrices
+    worth = np.asarray(value, dtype=np.float64)
+    if worth.shape != (n_classes,) or not (np.isfinite(worth) & (worth >= 0)).all():
+        raise InvalidParameterError(
+            f"value must hold a finite number for each of the {n_classes} classes, none negative. "
+            f"Got {value!r}."
+        )
+    return np.asarray(matrices - np.diag(worth))
+
+
+def _prices(reject_cost: ArrayLike, n_rows: int) -> Array:
+    prices = np.asarray(reject_cost, dtype=np.float64)
+    if prices.shape not in ((), (n_rows,)) or not np.isfinite(prices).all() or (prices < 0).any():
+        raise InvalidParameterError(
+            f"reject_cost must be a finite number, or one for each of the {n_rows} rows, none "
+            f"negative. Got {reject_cost!r}."
+        )
+    return np.broadcast_to(prices, n_rows)
+
+
+def paid(
+    truth: NDArray[Any],
+    said: NDArray[np.intp],
+    net: Array,
+    reject_cost: ArrayLike | None,
+) -> Array:
+    """What each row costs, (n,), from the places of its true and its predicted class."""
+    at = (np.arange(len(truth)), truth, said) if net.ndim == 3 else (truth, said)
+    costs = np.array(net[at])
+    if reject_cost is not None:
+        rejected = said == REJECTED
+        costs[rejected] = _prices(reject_cost, len(truth))[rejected]
+    return costs
+
+
+def cost_interval(
+    costs: ArrayLike, *, level: float = 0.95, sample_weight: ArrayLike | None = None
+) -> CostEstimate:
+    """The mean of the costs of independent rows, (n,), and Student's interval for it."""
+    values = np.asarray(costs, dtype=np.float64)
+    if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
+        raise InvalidDataError(
+            f"costs must be finite numbers of two rows or more. Got shape {values.shape}."
+        )
+    if not 0.0 < level < 1.0:
+        raise InvalidParameterError(f"level must be above 0 and below 1. Got {level!r}.")
+    weights = check_weights(sample_weight, len(values))
+    weights = np.ones(len(values)) if weights is None else weights
+    check_length(weights, len(values), "sample_weight")
+    shares = weights / weights.sum()
+    mean = float((shares * values).sum())
+    n = 1.0 / float((shares**2).sum())  # Kish's effective number of rows
+    if n <= 1.0:
+        return CostEstimate(mean, -np.inf, np.inf)
+    variance = float((shares * (values - mean) ** 2).sum()) / (n - 1)
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * variance**0.5
+    return CostEstimate(mean, mean - half, mean + half)

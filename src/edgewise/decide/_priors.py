@@ -1,0 +1,69 @@
+"""Priors that change: probabilities for other class frequencies, given or estimated.
+
+M. Saerens, P. Latinne and C. Decaestecker, "Adjusting the outputs of a classifier to new a priori
+probabilities", Neural Computation 14, 2002. If only the class frequencies change, from pi to pi',
+then p'(k|x) is proportional to p(k|x) pi'_k / pi_k; and the pi' of largest likelihood for
+unlabelled rows is the fixed point of taking pi' as the mean of p' over these rows (expectation
+maximisation).
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .._ground.checks import Array, check_proba
+from .._ground.errors import InvalidDataError, InvalidParameterError
+
+
+def adjust_priors(proba: ArrayLike, old: ArrayLike, new: ArrayLike) -> Array:
+    """The probabilities (n, K) where classes have the frequencies `new` instead of `old`, (K,)."""
+    chances = check_proba(proba)
+    before, after = (
+        check_priors(priors, chances.shape[1], name)
+        for priors, name in ((old, "old"), (new, "new"))
+    )
+    if (before == 0).any():
+        raise InvalidParameterError(f"old must hold positive frequencies. Got {before}.")
+    return _adjusted(chances, after / before)
+
+
+def estimate_priors(
+    proba: ArrayLike, old: ArrayLike, *, max_iter: int = 1000, tolerance: float = 1e-8
+) -> Array:
+    """Class frequencies (K,) of unlabelled rows, from a classifier's probabilities for them.
+
+    `old` (K,) are the frequencies that it was trained with. Probabilities should be calibrated;
+    `tolerance` is the change of a frequency at which the iteration ends.
+    """
+    chances = check_proba(proba)
+    if len(chances) == 0:
+        raise InvalidDataError("proba must have a row at least, to estimate class frequencies.")
+    before = check_priors(old, chances.shape[1], "old")
+    if (before == 0).any():
+        raise InvalidParameterError(f"old must hold positive frequencies. Got {before}.")
+    new = before
+    for _ in range(max_iter):
+        last, new = new, _adjusted(chances, new / before).mean(axis=0)
+        if np.abs(new - last).max() < tolerance:
+            break
+    return np.asarray(new / new.sum())
+
+
+def _adjusted(chances: Array, ratio: Array) -> Array:
+    scaled = chances * ratio
+    total = scaled.sum(axis=1, keepdims=True)
+    adjusted: Array = np.divide(scaled, total, out=chances.copy(), where=total > 0)
+    return adjusted
+
+
+def check_priors(priors: ArrayLike, n_classes: int, name: str) -> Array:
+    try:
+        values = np.asarray(priors, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.full(0, np.nan)
+    shaped = values.shape == (n_classes,)
+    if not shaped or not (values >= 0).all() or abs(values.sum() - 1.0) > 1e-6:
+        raise InvalidParameterError(
+            f"{name} must hold a frequency for each of the {n_classes} classes, none negative, "
+            f"with the sum 1. Got {priors!r}."
+        )
+    return np.asarray(values / values.sum())
