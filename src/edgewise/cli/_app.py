@@ -5,12 +5,12 @@ from typing import Annotated
 import typer
 
 from .. import __version__
-from . import compare, evaluate, fit, inspect, lab, predict, reproduce, tune
+from . import compare, evaluate, export, fit, inspect, lab, predict, reproduce, tune
 
 commands = typer.Typer(
     name="edgewise",
-    help="Multi-class boosting: compare algorithms on a table, fit, predict, evaluate, tune and "
-    "inspect models; and the laboratory of the theory.\n\nExample: edgewise compare\n\n"
+    help="Multi-class boosting: compare algorithms on a table, fit, predict, evaluate, tune, "
+    "export and inspect models; and the laboratory of the theory.\n\nExample: edgewise compare\n\n"
     "Exit codes: 0 done, 1 bad input, 2 wrong usage, 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
@@ -21,6 +21,7 @@ commands.command("fit", epilog=fit.EPILOG)(fit.fit)
 commands.command("predict", epilog=predict.EPILOG)(predict.predict)
 commands.command("evaluate", epilog=evaluate.EPILOG)(evaluate.evaluate)
 commands.command("tune", epilog=tune.EPILOG)(tune.tune_command)
+commands.command("export", epilog=export.EPILOG)(export.export)
 commands.command("inspect", epilog=inspect.EPILOG)(inspect.inspect)
 commands.command("reproduce", epilog=reproduce.EPILOG)(reproduce.reproduce)
 commands.add_typer(lab.group, name="lab")

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, TypeVar
 import typer
 
 from .._ground.errors import EdgewiseError
+from ._words import visible
 
 BAD_INPUT = 1
 INTERRUPTED = 130
@@ -21,7 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
-    typer.echo(re.sub(r"\s+", " ", message).strip(), err=True)
+    typer.echo(visible(re.sub(r"\s+", " ", message).strip()), err=True)
     raise typer.Exit(code)
 
 
@@ -30,6 +31,8 @@ def guarded(command: Command) -> Command:
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> Any:
+        if sys.stdout is None:  # closed before Python began
+            fail("Cannot write: standard output is closed.")
         try:
             command(*args, **options)
             sys.stdout.flush()

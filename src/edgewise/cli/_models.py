@@ -23,17 +23,24 @@ def load_model(path: Path) -> Any:
         raise InvalidDataError(f"{path}: {error}") from None
 
 
-def need_place(path: Path | None) -> None:
-    """The folder of a file to be written is there: better known before the work than after."""
-    if path is not None and not path.parent.is_dir():
+def need_place(path: Path | None, *inputs: Any) -> None:
+    """A file can be written and is none of those to be read: better known before the work."""
+    if path is None:
+        return
+    if not path.parent.is_dir():
         raise InvalidDataError(f"There is no folder {str(path.parent)!r} to write {path.name} to.")
+    for given in inputs:
+        if given is not None and path.exists() and Path(given).exists() and path.samefile(given):
+            raise InvalidDataError(
+                f"{path} is to be read and would be overwritten: choose another file to write."
+            )
 
 
 def opened_for(model: Any, reading: Reading, source: str) -> Columns | SparseRows:
     """The table, with categories of the model as text, whatever they look like."""
     names = feature_names(model) or []
     tables = getattr(model, "categories_", {})
-    text = tuple(names[j] for j, values in tables.items() if names and values.dtype.kind == "U")
+    text = tuple(names[j] for j, values in tables.items() if names and values.dtype.kind in "OU")
     return reading.open(source, text=text)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .._ground.errors import InvalidParameterError
+from .._ground.wording import did_you_mean
 from .._tools.catalogue import ALGORITHMS
 
 READING = "How the table is read"
@@ -55,7 +56,16 @@ Category = Annotated[
     ),
 ]
 Drop = Annotated[
-    list[str] | None, option("A column to leave out. May be repeated.", rich_help_panel=READING)
+    list[str] | None,
+    option("Columns to leave out, with commas between. May be repeated.", rich_help_panel=READING),
+]
+Encoding = Annotated[
+    str | None,
+    option("Encoding of a CSV file, such as latin-1. By default UTF-8.", rich_help_panel=READING),
+]
+Decimal = Annotated[
+    str | None,
+    option("Decimal separator of a CSV file: . or ,  By default a point.", rich_help_panel=READING),
 ]
 Method = Annotated[str, typer.Option(help=f"One of {', '.join(ALGORITHMS)}.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
@@ -70,7 +80,8 @@ def algorithm(name: str) -> Any:
     """The estimator of that name."""
     if name not in ALGORITHMS:
         raise InvalidParameterError(
-            f"There is no method {name!r}; there are {', '.join(ALGORITHMS)}."
+            f"There is no method {name!r}.{did_you_mean(name, ALGORITHMS)} There are "
+            f"{', '.join(ALGORITHMS)}."
         )
     return ALGORITHMS[name]
 
@@ -104,5 +115,5 @@ def _value(text: str) -> Any:
         return words[text.lower()]
     try:
         return ast.literal_eval(text)
-    except (ValueError, SyntaxError):
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
         return text

@@ -28,8 +28,11 @@ def can_report() -> bool:
 
 def save_model_report(
     fitted: Any, table: Table, path: Path, command: str, test: tuple[Any, Any] | None
-) -> None:
-    """On test rows; without any, on a fifth of the rows and with a model that has not seen them."""
+) -> tuple[str, ...]:
+    """On test rows; without any, on a fifth of the rows and with a model that has not seen them.
+
+    Returns the findings.
+    """
     title = f"{type(fitted).__name__} on {table.name}"
     train = (table.X, table.y)
     if test is None:
@@ -43,9 +46,11 @@ def save_model_report(
         fitted = type(fitted)(**fitted.get_params(deep=False)).fit(*train)
         title += f" (a model of {len(kept)} rows, judged by {len(held)} others)"
     with spinner("writing the report"):
-        reports.model_report(
+        page = reports.model_report(
             fitted, *test, X_train=train[0], y_train=train[1], command=command, title=title
-        ).save(path)
+        )
+        page.save(path)
+    return page.findings
 
 
 # --- of a comparison ----------------------------------------------------------------------------
@@ -115,8 +120,8 @@ def _whose(comparison: Comparison) -> str:
     if not comparison.cross_validated:
         return ""
     if comparison.best in OURS:
-        return f"What is told of {comparison.best} alone is of its model of the first fold."
-    return f"What is told of {comparison.best} alone is of all rows, each when held out."
+        return f"The sections about {comparison.best} show its model of the first fold."
+    return f"The sections about {comparison.best} show all rows, each when held out."
 
 
 def _best(comparison: Comparison, table: Table, test: tuple[Any, Any] | None) -> reports.HeldOut:

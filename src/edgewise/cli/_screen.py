@@ -21,24 +21,39 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from ._words import visible
+
 _WIDE = 120  # columns where there is no terminal
 
 
 def on_terminal() -> bool:
     """Whether somebody watches."""
-    return sys.stderr.isatty()
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+class _Answers(Console):
+    """Shows text as it is, but for what would steer the terminal."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        super().print(*(visible(o) if isinstance(o, str) else o for o in objects), **options)
 
 
 def console() -> Console:
-    """Answers; text is shown as it is."""
-    return Console(
+    """For answers."""
+    return _Answers(
         highlight=False, markup=False, soft_wrap=True, width=None if sys.stdout.isatty() else _WIDE
     )
 
 
+def say(text: str) -> None:
+    """Lines of an answer."""
+    typer.echo(visible(text))
+
+
 def show_json(document: dict[str, Any]) -> None:
     """One document; what is not a number in JSON becomes null."""
-    typer.echo(json.dumps(plain(document), indent=2, allow_nan=False, ensure_ascii=False))
+    text = json.dumps(plain(document), indent=2, allow_nan=False, ensure_ascii=False)
+    typer.echo(visible(text))
 
 
 def plain(value: Any) -> Any:
@@ -59,9 +74,9 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, bold: int = 
     shown = Table(box=SIMPLE, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     for j, column in enumerate(columns):
         side: Literal["left", "right"] = "right" if j else "left"
-        shown.add_column(column, justify=side, vertical="bottom", no_wrap=True)
+        shown.add_column(visible(column), justify=side, vertical="bottom", no_wrap=True)
     for i, row in enumerate(rows):
-        shown.add_row(*row, style="bold" if i == bold else None)
+        shown.add_row(*map(visible, row), style="bold" if i == bold else None)
     return shown
 
 

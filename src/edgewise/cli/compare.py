@@ -12,10 +12,10 @@ from .. import tables
 from .._ground.atomic import write_text
 from ..comparison import Comparison, PairedTest, Result, Row, compare
 from . import _options as o
-from ._data import Reading, described
+from ._data import Reading, described, findings, told
 from ._failures import guarded
 from ._report import MISSING, can_report, save_comparison_report
-from ._screen import bar, console, on_terminal, plain, show_json, size, table
+from ._screen import bar, console, on_terminal, plain, say, show_json, size, table
 
 DEFAULT = "digits"
 RUNS = Path("edgewise-runs")
@@ -81,17 +81,20 @@ def compare_command(
     header: o.Header = None,
     category: o.Category = None,
     drop: o.Drop = None,
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
 ) -> None:
     """Compare algorithms on a table: errors with intervals, calibration, time, model size."""
     name = data or DEFAULT
-    reading = Reading(format, header, category, drop)
+    reading = Reading(format, header, category, drop, encoding, decimal)
     if test is None and tables.has_test_part(name) and not Path(name).is_file():
         test = f"{name}:test"
     table = reading.labelled(name, target)
     tested = None if test is None else reading.alike(test, table)
     folder = out or RUNS / _stem(name)
     if not as_json:
-        _say(described(table), [] if test is None else [f"tested on {test}"])
+        remarks = [] if test is None else [f"tested on {test}"]
+        _say(described(table), [*told(findings(table)), *remarks])
     watcher = _Bar(shown=on_terminal())
     with watcher.progress:
         comparison = compare(
@@ -168,7 +171,7 @@ def _stem(name: str) -> str:
 
 def _say(*parts: list[str]) -> None:
     for line in (line for part in parts for line in part):
-        typer.echo(line)
+        say(line)
 
 
 _HEADER = (

@@ -6,20 +6,27 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
+from .._data.cross_fit import examples, held_out_probabilities
+from .._data.targets import classes_of, encode
 from .._ground.errors import InvalidParameterError
+from .._ground.wording import counted
+from .._tools.catalogue import ALGORITHMS
 from ..comparison import need_parameters
+from ..decide import Offsets, fit_offsets
 from . import _options as o
-from ._data import Reading, described
+from ._data import Reading, described, findings, told
+from ._decide import metric_of, write_decision
 from ._failures import guarded
 from ._models import need_place
 from ._report import MISSING, can_report, save_model_report
-from ._screen import on_terminal, show_json, size
+from ._screen import on_terminal, say, show_json, size
 
 EPILOG = (
     "Examples:  edgewise fit cars.csv --target origin --model cars.edgewise   |   "
-    "edgewise fit digits --model digits.edgewise --param n_estimators=300 --report digits.html"
+    "edgewise fit digits --model digits.edgewise --param effort=best --report digits.html"
 )
 
 
@@ -28,16 +35,27 @@ def fit(
     data: o.Data,
     model: Annotated[Path, typer.Option(help="The file to write.", show_default=False)],
     target: o.Target = None,
-    method: o.Method = "aoso",
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help=f"One of {', '.join(ALGORITHMS)}. By default that of --params, else auto.",
+            show_default=False,
+        ),
+    ] = None,
     param: Annotated[
         list[str] | None,
-        typer.Option(
-            help="A parameter, such as learning_rate=0.05. May be repeated.", show_default=False
-        ),
+        typer.Option(help="A parameter, such as effort=best. May be repeated.", show_default=False),
     ] = None,
     params: Annotated[
         Path | None,
         typer.Option(help="A JSON file of parameters, as tune writes it.", show_default=False),
+    ] = None,
+    decide: Annotated[
+        str | None,
+        o.option(
+            "Fit thresholds for macro-f1, balanced-accuracy, accuracy or recall:CLASS:LEAST, "
+            "which predict and evaluate then use: a file beside the model."
+        ),
     ] = None,
     report: Annotated[
         Path | None, typer.Option(help="Write a report, one HTML file.", show_default=False)
@@ -50,6 +68,13 @@ def fit(
             show_default=False,
         ),
     ] = None,
+    early_stopping: Annotated[
+        bool,
+        typer.Option(
+            "--early-stopping",
+            help="Find the number of rounds on rows held out in turn; learn from all rows.",
+        ),
+    ] = False,
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     as_json: o.Json = False,
@@ -57,30 +82,41 @@ def fit(
     header: o.Header = None,
     category: o.Category = None,
     drop: o.Drop = None,
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
 ) -> None:
     """Fit a model to a table and write it to a file."""
-    need_place(model)
-    need_place(report)
+    need_place(model, data, params, test)
+    need_place(report, data, params, test)
+    if report is not None and report.absolute() == model.absolute():
+        raise InvalidParameterError("--model and --report must be different files.")
     if report is not None and not can_report():
         raise InvalidParameterError(f"--report: {MISSING}")
-    reading = Reading(format, header, category, drop)
+    reading = Reading(format, header, category, drop, encoding, decimal)
+    tuned_method, tuned = read_params(params) if params else (None, {})
+    method = method or tuned_method or "auto"
     estimator = o.algorithm(method)
-    given = {**(read_params(params) if params else {}), **o.parsed(param)}
+    given = {**tuned, **o.parsed(param)}
+    if early_stopping:
+        given["early_stopping"] = _stops_early(method, estimator)
     need_parameters(estimator, given)
     table = reading.labelled(data, target)
     tested = None if test is None else reading.alike(test, table)
     if not as_json:
-        typer.echo("\n".join(described(table)))
+        say("\n".join(described(table)))
     shown = {"verbose": 1} if on_terminal() else {}
     fitted = estimator(**{"random_state": seed, "n_jobs": jobs, **shown, **given})
     begin = time.perf_counter()
-    fitted.fit(table.X, table.y)
+    fitted, thresholds = _fitted(fitted, table, decide)
     seconds = time.perf_counter() - begin
     fitted.set_params(verbose=given.get("verbose", 0))
     fitted.save(model)
+    if decide is not None and thresholds is not None:
+        write_decision(model, decide, fitted.classes_, thresholds)
     words = ["edgewise", "fit", data, "--target", table.target, "--method", method]
     words += [word for key, value in given.items() for word in ("--param", f"{key}={value}")]
     words += ["--seed", str(seed), "--model", str(model), *reading.words()]
+    words += [] if decide is None else ["--decide", decide]
     facts = {
         "data": table.summary(),
         "method": method,
@@ -89,40 +125,101 @@ def fit(
         "rounds": getattr(fitted, "n_iter_", None),
         "stopped": getattr(fitted, "stop_reason_", None),
         "training_error": float((fitted.predict(table.X) != table.y).mean()),
+        "expected_error": getattr(fitted, "expected_error_", None),
+        "expected_log_loss": getattr(fitted, "expected_log_loss_", None),
+        "thresholds": _told(decide, fitted.classes_, thresholds),
         "fit_seconds": seconds,
         "model": str(model),
         "model_bytes": model.stat().st_size if model.is_file() else None,
         "report": None if report is None else str(report),
         "command": shlex.join(words),
     }
-    if report is not None:
-        save_model_report(fitted, table, report, facts["command"], tested)
+    facts["findings"] = (
+        findings(table)
+        if report is None
+        else save_model_report(fitted, table, report, facts["command"], tested)
+    )
     if as_json:
         show_json(facts)
     else:
         _show(facts)
 
 
-def read_params(path: Path) -> dict[str, Any]:
-    """Parameters in a JSON file: an object, or one with an object under "params"."""
+def _fitted(estimator: Any, table: Any, decide: str | None) -> tuple[Any, Offsets | None]:
+    """The fitted estimator, and thresholds from its out-of-fold probabilities."""
+    if decide is None:
+        return estimator.fit(table.X, table.y), None
+    data = examples(table.X, table.y, None)
+    classes = classes_of(data.y)
+    metric = metric_of(decide, classes)
+    fitted, proba = held_out_probabilities(estimator, data, classes, 5, n_jobs=None)
+    assert proba is not None  # cv was given
+    held = ~np.isnan(proba[:, 0])
+    codes = encode(classes, data.y[held], "y").astype(np.intp)
+    return fitted, fit_offsets(proba[held], codes, metric, classes=classes)
+
+
+def _told(decide: str | None, classes: Any, found: Offsets | None) -> dict[str, Any] | None:
+    """What the thresholds are and what they gain."""
+    if found is None:
+        return None
+    return {
+        "metric": decide,
+        "applied": found.applied,
+        "plain": found.plain,
+        "gain": found.gain,
+        "gain_error": found.gain_error,
+        "offsets": dict(zip(map(str, classes), found.offsets.tolist(), strict=True)),
+    }
+
+
+def read_params(path: Path) -> tuple[str | None, dict[str, Any]]:
+    """Method and parameters in a JSON file: an object, or one with an object under "params"."""
     try:
         found = json.loads(path.read_text())
-    except ValueError as error:
-        raise InvalidParameterError(f"{path} is not JSON: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise InvalidParameterError(f"{path} is not JSON: {error}.") from None
     params = found.get("params", found) if isinstance(found, dict) else None
     if not isinstance(params, dict):
         raise InvalidParameterError(f"{path} must hold a JSON object of parameters.")
-    return params
+    method = found.get("method") if "params" in found else None
+    return (method if isinstance(method, str) else None), params
+
+
+def _stops_early(method: str, estimator: Any) -> bool:
+    if method == "auto":
+        raise InvalidParameterError("--early-stopping: the method auto always stops early.")
+    if "early_stopping" not in estimator().get_params(deep=False):
+        raise InvalidParameterError(f"--early-stopping: the method {method} has no rounds.")
+    return True
 
 
 def _show(facts: dict[str, Any]) -> None:
-    rounds = f"{facts['rounds']} rounds ({facts['stopped']})" if facts["rounds"] else "fitted"
-    typer.echo(
+    rounds = (
+        f"{counted(facts['rounds'], 'round')} ({facts['stopped']})" if facts["rounds"] else "fitted"
+    )
+    say(
         f"{facts['algorithm']}: {rounds} in {facts['fit_seconds']:.1f} s, training error "
         f"{100 * facts['training_error']:.2f} %"
     )
+    if facts["expected_error"] is not None:
+        value, low, high = (100 * share for share in facts["expected_error"])
+        typer.echo(f"expected error on new rows: {value:.2f} % ({low:.2f} to {high:.2f} %)")
+    if facts["thresholds"] is not None:
+        say(_gain(facts["thresholds"]))
     weight = f" ({size(facts['model_bytes'])})" if facts["model_bytes"] is not None else ""
-    typer.echo(f"model: {facts['model']}{weight}")
+    say(f"model: {facts['model']}{weight}")
+    if facts["findings"]:
+        say("\n".join(told(facts["findings"])))
     if facts["report"]:
-        typer.echo(f"report: {facts['report']}")
-    typer.echo(f"again: {facts['command']}")
+        say(f"report: {facts['report']}")
+    say(f"again: {facts['command']}")
+
+
+def _gain(found: dict[str, Any]) -> str:
+    """What thresholds gain on rows they were not fitted to."""
+    used = "used" if found["applied"] else "not used, since that does not exceed its error"
+    return (
+        f"thresholds for {found['metric']}: {found['plain']:.4f} without them, gain "
+        f"{found['gain']:+.4f} (standard error {found['gain_error']:.4f}): {used}"
+    )

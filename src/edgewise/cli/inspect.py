@@ -7,6 +7,7 @@ import numpy as np
 import typer
 
 from .._ground.errors import InvalidParameterError
+from .._ground.wording import counted
 from . import _options as o
 from ._failures import guarded
 from ._models import feature_names, load_model
@@ -38,29 +39,36 @@ def inspect(
 
 
 def _facts(fitted: Any, path: Path) -> dict[str, Any]:
-    names = feature_names(fitted) or [f"x{j}" for j in range(fitted.n_features_in_)]
+    names = feature_names(fitted)
     defaults = type(fitted)().get_params(deep=False)
     given = fitted.get_params(deep=False)
     importances = fitted.feature_importances_
-    order = np.argsort(-importances, kind="stable")
+    used = np.flatnonzero(importances > 0)
+    order = used[np.argsort(-importances[used], kind="stable")]
+    mask = getattr(fitted, "is_categorical_", None)
+    categorical: list[int] = [] if mask is None else np.flatnonzero(mask).tolist()
+
+    def name(j: int) -> str:
+        return f"x{j}" if names is None else names[j]
+
     return {
         "model": str(path),
         "bytes": path.stat().st_size,
         "algorithm": type(fitted).__name__,
         "classes": fitted.classes_,
         "features": fitted.n_features_in_,
-        "categories": [name for j, name in enumerate(names) if _is_categorical(fitted, j)],
+        "categories": [name(j) for j in categorical],
         "rounds": getattr(fitted, "n_iter_", None),
         "stopped": getattr(fitted, "stop_reason_", None),
         "trees": getattr(fitted.model_, "n_trees", None),
-        "parameters": {name: v for name, v in given.items() if v != defaults[name]},
-        "importances": {names[j]: importances[j] for j in order if importances[j] > 0},
+        "parameters": {key: v for key, v in given.items() if not _same(v, defaults[key])},
+        "importances": {name(j): importances[j] for j in order.tolist()},
     }
 
 
-def _is_categorical(fitted: Any, j: int) -> bool:
-    mask = getattr(fitted, "is_categorical_", None)
-    return mask is not None and bool(mask[j])
+def _same(value: Any, default: Any) -> bool:
+    """Also of arrays, which no default is."""
+    return not isinstance(value, np.ndarray) and bool(value == default)
 
 
 def _tree(fitted: Any, number: int, n_trees: int | None) -> str:
@@ -82,7 +90,8 @@ def _show(facts: dict[str, Any], top: int) -> None:
     text = f", {len(facts['categories'])} of them categories" if facts["categories"] else ""
     shown.print(f"features: {facts['features']}{text}")
     if facts["rounds"] is not None:
-        shown.print(f"rounds: {facts['rounds']} ({facts['stopped']}), {facts['trees']} trees")
+        trees = counted(facts["trees"], "tree")
+        shown.print(f"rounds: {facts['rounds']} ({facts['stopped']}), {trees}")
     given = ", ".join(f"{name}={value!r}" for name, value in facts["parameters"].items())
     shown.print(f"parameters: {given or 'the defaults'}\n")
     importances = list(facts["importances"].items())

@@ -1,29 +1,64 @@
-"""edgewise predict: labels or probabilities for the rows of a table."""
+"""edgewise predict: labels, probabilities or sets of labels for the rows of a table."""
 
 import csv
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from .. import minimum_cost_labels
+from .._data.targets import encode
 from .._ground.atomic import write_text
 from .._ground.errors import InvalidDataError
+from ..decide import ConformalSets
 from . import _options as o
 from ._data import Reading
+from ._decide import read_cost, read_decision
 from ._failures import guarded
-from ._models import load_model, need_place, opened_for, rows_for
+from ._models import labels_for, load_model, need_place, opened_for, rows_for
 from ._screen import show_json
 
 EPILOG = (
     "Examples:  edgewise predict cars.edgewise new.csv   |   "
-    "edgewise predict cars.edgewise new.csv --proba --out chances.csv   |   "
-    "edgewise predict cars.edgewise new.csv --cost cost.csv"
+    "edgewise predict cars.edgewise new.csv --proba --keep id --out chances.csv   |   "
+    "edgewise predict cars.edgewise new.csv --sets 0.95 --calibrate labelled.csv"
 )
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a formula may begin
+
+Cost = Annotated[
+    Path | None,
+    o.option(
+        "A CSV file of what mistakes cost, a row per true class and a column per prediction, with "
+        "the classes as header and first column or, without these, in sorted order: predict the "
+        "label of least expected cost."
+    ),
+]
+Sets = Annotated[
+    float | None,
+    o.option(
+        "Predict sets of labels that hold the right one with this probability, such as 0.95; "
+        "needs --calibrate."
+    ),
+]
+Calibrate = Annotated[
+    str | None, o.option("Labelled rows that the model was not fitted to, for --sets.")
+]
+Keep = Annotated[
+    list[str] | None,
+    o.option("A column of the table to put before the answers, such as a key. May be repeated."),
+]
+
+
+class Answers(NamedTuple):
+    """Columns of the CSV file by name, and what the JSON document says."""
+
+    columns: list[tuple[str, Sequence[Any]]]
+    facts: dict[str, Any]
 
 
 @guarded
@@ -31,91 +66,143 @@ def predict(
     model: o.ModelFile,
     data: o.Data,
     proba: Annotated[bool, typer.Option(help="A probability for each class.")] = False,
-    cost: Annotated[
-        Path | None,
+    cost: Cost = None,
+    top_k: Annotated[
+        int | None, o.option("The most probable labels, so many, with probabilities.", min=1)
+    ] = None,
+    sets: Sets = None,
+    calibrate: Calibrate = None,
+    target: Annotated[
+        str | None, o.option("Column of the labels of --calibrate, as in evaluate.")
+    ] = None,
+    keep: Keep = None,
+    out: Annotated[Path | None, o.option("A CSV file to write. By default stdout.")] = None,
+    safe_csv: Annotated[
+        bool,
         typer.Option(
-            help="A CSV file of what mistakes cost, a row per true class and a column per "
-            "prediction, with the classes as header and first column or, without these, in sorted "
-            "order: predict the label of least expected cost.",
-            show_default=False,
+            help="Put an apostrophe before labels that a spreadsheet would take for a formula."
         ),
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="A CSV file to write. By default stdout.", show_default=False),
-    ] = None,
+    ] = False,
     as_json: o.Json = False,
     format: o.Format = None,
     header: o.Header = None,
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
 ) -> None:
-    """Predict labels for the rows of a table. Columns are found by name; others do no harm."""
-    if proba and cost is not None:
-        raise typer.BadParameter("--proba and --cost exclude each other.")
-    need_place(out)
+    """Predict labels for the rows of a table. Columns are found by name; others are ignored."""
+    _need_one_answer(proba=proba, cost=cost, top_k=top_k, sets=sets, calibrate=calibrate)
+    need_place(out, model, data, cost, calibrate)
     fitted = load_model(model)
-    rows = rows_for(fitted, opened_for(fitted, Reading(format, header), data))
-    columns = _answers(fitted, rows, proba=proba, cost=cost)
+    reading = Reading(format, header, encoding=encoding, decimal=decimal)
+    rows = rows_for(fitted, opened_for(fitted, reading, data))
+    if sets is not None:
+        assert calibrate is not None  # checked above
+        said = _in_sets(fitted, rows, _calibrated(fitted, reading, calibrate, target, sets))
+    elif proba or top_k is not None:
+        said = _chances(fitted, rows, top_k)
+    else:
+        said = _labels(fitted, rows, model, cost, quiet=as_json)
+    said = _with_kept(said, reading, data, keep or ())
     if as_json:
-        show_json({"model": str(model), "data": data, "rows": rows.shape[0], **_lists(columns)})
+        show_json({"model": str(model), "data": data, "rows": rows.shape[0], **said.facts})
     if out is not None:
-        write_text(out, _as_csv(columns))
+        write_text(out, _as_csv(said.columns, safe=safe_csv))
         if not as_json:
             typer.echo(f"{rows.shape[0]} rows: {out}", err=True)
     elif not as_json:
-        sys.stdout.write(_as_csv(columns))
+        sys.stdout.write(_as_csv(said.columns, safe=safe_csv))
 
 
-def _answers(fitted: Any, rows: Any, *, proba: bool, cost: Path | None) -> dict[str, NDArray[Any]]:
-    """Columns of the answer by name."""
-    if not proba and cost is None:
-        return {"prediction": fitted.predict(rows)}
-    chances = fitted.predict_proba(rows)
-    if cost is None:
-        return {str(label): chances[:, k] for k, label in enumerate(fitted.classes_)}
-    prices = read_cost(cost, fitted.classes_)
-    return {"prediction": minimum_cost_labels(chances, prices, fitted.classes_)}
+def _need_one_answer(
+    *, proba: bool, cost: Any, top_k: int | None, sets: float | None, calibrate: str | None
+) -> None:
+    asked = {"--proba": proba, "--cost": cost is not None, "--top-k": top_k is not None}
+    given = [name for name, wanted in (asked | {"--sets": sets is not None}).items() if wanted]
+    if len(given) > 1:
+        raise typer.BadParameter(f"{' and '.join(given)} exclude each other.")
+    if (sets is None) != (calibrate is None):
+        raise typer.BadParameter("--sets and --calibrate need each other.")
 
 
-def read_cost(path: Path, classes: NDArray[Any]) -> NDArray[np.float64]:
-    """The cost matrix of a CSV file in the order of the classes."""
-    rows = [row for row in csv.reader(io.StringIO(path.read_text())) if row]
-    names = [str(label) for label in classes]
-    order = range(len(names))
-    if rows and _is_named(rows, len(names)):
-        columns, first = [w.strip() for w in rows[0][1:]], [row[0].strip() for row in rows[1:]]
-        if sorted(columns) != sorted(names) or first != columns:
-            raise InvalidDataError(
-                f"{path} must name the classes {', '.join(names)} in its first line and, in the "
-                f"same order, its first column. Got {', '.join(columns)} and {', '.join(first)}."
-            )
-        order = [columns.index(name) for name in names]  # type: ignore[assignment]
-        rows = [row[1:] for row in rows[1:]]
-    try:
-        matrix = np.array([[float(cell) for cell in row] for row in rows])
-    except ValueError:
-        matrix = np.zeros(0)
-    if matrix.shape != (len(names), len(names)):
+def _labels(fitted: Any, rows: Any, model: Path, cost: Path | None, *, quiet: bool) -> Answers:
+    """Labels of least cost, by the thresholds beside the model, or the most probable."""
+    decision = None if cost is not None else read_decision(model, fitted.classes_)
+    if cost is not None:
+        prices = read_cost(cost, fitted.classes_)
+        labels = minimum_cost_labels(fitted.predict_proba(rows), prices, fitted.classes_)
+    elif decision is not None:
+        labels = fitted.classes_[decision.places(fitted.predict_proba(rows))]
+        if not quiet:
+            typer.echo(f"thresholds for {decision.metric}, fitted with the model", err=True)
+    else:
+        labels = fitted.predict(rows)
+    return Answers([("prediction", labels.tolist())], {"predictions": labels})
+
+
+def _chances(fitted: Any, rows: Any, top_k: int | None) -> Answers:
+    """Probabilities of all classes, or of the most probable ones with their labels."""
+    chances, classes = fitted.predict_proba(rows), fitted.classes_
+    if top_k is None:
+        columns = [(str(label), chances[:, k].tolist()) for k, label in enumerate(classes)]
+        facts = {"classes": [str(label) for label in classes], "probabilities": chances}
+        return Answers(columns, facts)
+    order = np.argsort(-chances, axis=1, kind="stable")[:, :top_k]
+    best, labels = np.take_along_axis(chances, order, axis=1), classes[order]
+    columns = []
+    for m in range(order.shape[1]):
+        columns.append((f"prediction_{m + 1}", labels[:, m].tolist()))
+        columns.append((f"probability_{m + 1}", best[:, m].tolist()))
+    return Answers(columns, {"labels": labels, "probabilities": best})
+
+
+def _calibrated(
+    fitted: Any, reading: Reading, source: str, target: str | None, coverage: float
+) -> ConformalSets:
+    """Sets whose threshold comes from labelled rows."""
+    sets = ConformalSets(coverage)
+    opened = opened_for(fitted, reading, source)
+    labels, _ = labels_for(fitted, opened, target)
+    codes = encode(fitted.classes_, labels, "y").astype(np.intp)
+    return sets.fit(fitted.predict_proba(rows_for(fitted, opened)), codes)
+
+
+def _in_sets(fitted: Any, rows: Any, sets: ConformalSets) -> Answers:
+    inside = sets.sets(fitted.predict_proba(rows))
+    labels = [fitted.classes_[row].tolist() for row in inside]
+    joined = ["|".join(map(str, of_row)) for of_row in labels]
+    sizes = [len(of_row) for of_row in labels]
+    mean = float(np.mean(sizes)) if sizes else None
+    facts = {"coverage": sets.coverage, "mean_size": mean, "sets": labels}
+    return Answers([("set", joined), ("size", sizes)], facts)
+
+
+def _with_kept(said: Answers, reading: Reading, data: str, names: Sequence[str]) -> Answers:
+    """The answers, after columns of the table as they stand there."""
+    if not names:
+        return said
+    frame: Any = getattr(reading.open(data, text=tuple(names)), "frame", None)
+    there = [] if frame is None else frame.column_names
+    absent = [name for name in names if name not in there]
+    if absent:
         raise InvalidDataError(
-            f"{path} must hold a number for each of the {len(names)} true classes (rows) and each "
-            f"of the {len(names)} predictions (columns), with the names of the classes around "
-            "them or without."
+            f"--keep must name columns of {data}: {', '.join(there) or 'it has no names'}. "
+            f"Got {absent[0]!r}."
         )
-    return matrix[np.ix_(order, order)]
+    kept = [
+        (name, ["" if v is None else v for v in frame.column(name).to_pylist()]) for name in names
+    ]
+    return Answers(kept + said.columns, {"kept": dict(kept), **said.facts})
 
 
-def _is_named(rows: list[list[str]], n_classes: int) -> bool:
-    return len(rows) == n_classes + 1 and len(rows[0]) == n_classes + 1
-
-
-def _lists(columns: dict[str, NDArray[Any]]) -> dict[str, Any]:
-    if "prediction" in columns and len(columns) == 1:
-        return {"predictions": columns["prediction"]}
-    return {"classes": list(columns), "probabilities": np.column_stack(list(columns.values()))}
-
-
-def _as_csv(columns: dict[str, NDArray[Any]]) -> str:
+def _as_csv(columns: list[tuple[str, Sequence[Any]]], *, safe: bool) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+    rows = zip(*(column for _, column in columns), strict=True)
+    for row in (tuple(name for name, _ in columns), *rows):
+        writer.writerow(map(_harmless, row) if safe else row)
     return text.getvalue()
+
+
+def _harmless(cell: Any) -> Any:
+    """Text that no spreadsheet takes for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

@@ -32,7 +32,9 @@ def reproduce(
         list[str] | None,
         typer.Argument(metavar="NAME...", help="Experiments, or 'all'.", show_default=False),
     ] = None,
-    list_them: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
+    list_them: Annotated[
+        bool, typer.Option("--list", help="List the experiments with their last verdicts in --out.")
+    ] = False,
     scale: Annotated[
         Literal["small", "paper"],
         typer.Option(help="small: seconds; paper: the real thing, which may take hours."),
@@ -62,7 +64,7 @@ def reproduce(
 ) -> None:
     """Run the papers' experiments again, and say where the numbers agree."""
     if list_them:
-        _list(as_json)
+        _list(out, as_json)
         return
     if not names:
         fail("Which experiment? Give a name, or 'all'; --list shows them.", WRONG_USAGE)
@@ -131,17 +133,19 @@ def _report(results: Sequence[Mapping[str, Any]], folder: Path, command: str) ->
     return path
 
 
-def _list(as_json: bool) -> None:
-    known = experiments.EXPERIMENTS.values()
+def _list(folder: Path, as_json: bool) -> None:
+    """Every experiment: its place in the paper, scales, time, the last verdicts in the folder."""
+    known = list(experiments.standings(experiments.EXPERIMENTS, folder))
     if as_json:
-        rows = [{"name": each.name, "title": each.title, "paper": each.paper} for each in known]
-        show_json({"experiments": rows})
+        rows = [each._asdict() | {"verdict": each.verdict} for each in known]
+        show_json({"experiments": rows, "folder": str(folder)})
         return
-    shown = Table("name", "what", "cells at small scale", "at paper scale", box=None)
+    shown = Table("name", "of the paper", "scale", "cells", "time", "last verdict", box=None)
     for each in known:
-        sizes = (str(len(each.cells(scale))) for scale in experiments.SCALES)
-        shown.add_row(each.name, each.title, *sizes)
+        row = (each.name, each.item) if each.scale == "small" else ("", "")
+        shown.add_row(*row, each.scale, str(each.cells), each.time, each.verdict)
     console().print(shown)
+    typer.echo(f"time: on one quiet core; last verdict: of the results in {folder}", err=True)
 
 
 def _show(results: Sequence[Mapping[str, Any]], out: Path, report: Path | None) -> None:

@@ -6,15 +6,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from .._ground.atomic import write_text
+from .._ground.errors import InvalidParameterError
+from .._ground.wording import counted
+from .._tools.scorers import SHORT, named_scorer
 from ..tuning import Trial, Tuning, space, tune
 from . import _options as o
 from ._data import Reading, described
 from ._failures import guarded
 from ._models import need_place
-from ._screen import console, on_terminal, plain, show_json, table, time_bar
+from ._screen import console, on_terminal, plain, say, show_json, table, time_bar
 
 EPILOG = (
     "Examples:  edgewise tune cars.csv --target origin --budget 60   |   "
@@ -31,6 +32,13 @@ Param = Annotated[
 Out = Annotated[
     Path | None, o.option("A JSON file for the best parameters, which fit --params takes.")
 ]
+Metric = Annotated[
+    str | None,
+    o.option(
+        f"What trials are compared by: one of {', '.join(SHORT)}, or a scorer of scikit-learn by "
+        "name. By default log loss."
+    ),
+]
 BestModel = Annotated[Path | None, o.option("Fit the best to all rows and write it here.")]
 
 
@@ -41,6 +49,7 @@ def tune_command(
     target: o.Target = None,
     method: o.Method = "aoso",
     trials: Trials = None,
+    metric: Metric = None,
     param: Param = None,
     out: Out = None,
     model: BestModel = None,
@@ -51,15 +60,21 @@ def tune_command(
     header: o.Header = None,
     category: o.Category = None,
     drop: o.Drop = None,
+    encoding: o.Encoding = None,
+    decimal: o.Decimal = None,
 ) -> None:
     """Search for good parameters within a time. Early stopping finds the number of rounds."""
     begin = time.perf_counter()
-    need_place(out)
-    need_place(model)
+    need_place(out, data)
+    need_place(model, data)
+    if out is not None and model is not None and out.absolute() == model.absolute():
+        raise InvalidParameterError("--model and --out must be different files.")
     estimator = o.algorithm(method)
-    table = Reading(format, header, category, drop).labelled(data, target)
+    if metric is not None:
+        named_scorer(metric)  # better refused before the table is read
+    table = Reading(format, header, category, drop, encoding, decimal).labelled(data, target)
     if not as_json:
-        typer.echo("\n".join(described(table)))
+        say("\n".join(described(table)))
     left = max(budget - (time.perf_counter() - begin), 0.1)
     threads = {} if jobs is None else {"n_jobs": jobs}
     watcher = _Bar(left, shown=on_terminal())
@@ -72,6 +87,7 @@ def tune_command(
             trials=trials,
             seed=seed,
             params={**threads, **o.parsed(param)},
+            metric=metric,
             refit=model is not None,
             watcher=watcher,
         )
@@ -80,6 +96,7 @@ def tune_command(
     facts = {
         "data": table.summary(),
         "method": method,
+        "metric": metric or "log-loss",
         **_facts(found),
         "searched": list(space(estimator)),
         "seed": seed,
@@ -98,7 +115,12 @@ def _facts(found: Tuning) -> dict[str, Any]:
     best = found.best
     return {
         "params": found.params,
-        "validation": {"rows": found.held_out, "log_loss": best.log_loss, "error": best.error},
+        "validation": {
+            "rows": found.held_out,
+            "log_loss": best.log_loss,
+            "error": best.error,
+            "score": best.score,
+        },
         "stopped": found.stopped,
         "trials": [asdict(trial) for trial in found.trials],
     }
@@ -109,16 +131,17 @@ class _Bar:
 
     def __init__(self, budget: float, *, shown: bool) -> None:
         self.progress = time_bar(shown=shown)
-        self._best = float("inf")
+        self._best: Trial | None = None
         self._task = self.progress.add_task("tuning", total=budget)
 
     def begin(self, number: int) -> None:
-        best = "" if number == 0 else f", best log loss {self._best:.4f}"
+        best = "" if self._best is None else f", best log loss {self._best.log_loss:.4f}"
         self.progress.update(self._task, description=f"trial {number}{best}")
 
     def done(self, trial: Trial) -> None:
-        if trial.share == 1.0:
-            self._best = min(self._best, trial.log_loss)
+        better = self._best is None or trial.score > self._best.score
+        if trial.share == 1.0 and better:
+            self._best = trial
         self.progress.update(self._task, description=f"trial {trial.number} done")
 
 
@@ -126,7 +149,8 @@ def _show(facts: dict[str, Any], found: Tuning, out: Path | None) -> None:
     shown = console()
     searched = facts["searched"]
     names = [name.replace("_", "\n") for name in searched]
-    header = ["trial", *names, "rows", "rounds", "log\nloss", "error\n%", "s"]
+    own = [] if facts["metric"] == "log-loss" else [facts["metric"].replace("-", "\n")]
+    header = ["trial", *names, "rows", "rounds", "log\nloss", "error\n%", *own, "s"]
     rows = [
         [
             str(trial.number),
@@ -135,6 +159,7 @@ def _show(facts: dict[str, Any], found: Tuning, out: Path | None) -> None:
             str(trial.rounds),
             f"{trial.log_loss:.4f}",
             f"{100 * trial.error:.2f}",
+            *(f"{trial.score:.4f}" for _ in own),
             f"{trial.seconds:.1f}",
         ]
         for trial in found.trials
@@ -142,8 +167,9 @@ def _show(facts: dict[str, Any], found: Tuning, out: Path | None) -> None:
     shown.print(table(header, rows, bold=found.best.number))
     reason = "the time was up" if found.stopped == "time" else "that was the number wanted"
     shown.print(
-        f"\n{len(found.trials)} trials in {facts['seconds']:.1f} s: {reason}. Judged by "
-        f"{found.held_out} rows held out, the best of several being a little lucky on them."
+        f"\n{counted(len(found.trials), 'trial')} in {facts['seconds']:.1f} s: {reason}. Judged by "
+        f"{counted(found.held_out, 'row')} held out; the best of several trials is a little lucky "
+        "on them."
     )
     best = " ".join(f"--param {name}={value}" for name, value in found.params.items())
     shown.print(f"best: trial {found.best.number}: --method {facts['method']} {best}")

@@ -26,6 +26,7 @@ from ._library import Library
 from ._registry import EXPERIMENTS, experiment
 from ._results import results_of
 from ._runner import Job, Plan, Watcher, carry_out, expected_seconds, make_plan
+from ._standing import Standing, standings
 from ._store import Store, open_store
 from ._types import SCALES, Cell, Experiment, Finding, Picture, Record, Scale, Table
 
@@ -40,6 +41,7 @@ __all__ = [
     "Picture",
     "Record",
     "Run",
+    "Standing",
     "Table",
     "Watcher",
     "as_report",
@@ -47,6 +49,7 @@ __all__ = [
     "find_experiments",
     "open_store",
     "reproduce",
+    "standings",
 ]
 
 

@@ -18,6 +18,7 @@ from .. import (
     LogitBoostClassifier,
     MARTClassifier,
 )
+from . import _paired
 from ._data import Split
 from ._effort import seconds_of_trees
 from ._types import Outcome
@@ -58,8 +59,10 @@ def _loss(model: Any) -> float:
 
 def outcome_of(model: Any, data: Split, stages: Iterable[int] = ()) -> Outcome:
     """Errors after the last round, and after each of `stages` (of rounds) that was reached."""
+    wrong = model.predict(data.X_test) != data.y_test
     found: Outcome = {
-        "errors": int(np.count_nonzero(model.predict(data.X_test) != data.y_test)),
+        "errors": int(np.count_nonzero(wrong)),
+        "wrong": _paired.pack(wrong),
         "test_rows": len(data.y_test),
         "rounds": int(model.n_iter_),
         "training_loss": _loss(model),

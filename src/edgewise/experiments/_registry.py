@@ -7,9 +7,15 @@ from . import (
     abc_poker,
     abc_search,
     abc_summary,
+    adaboost_cycling,
     adaboost_dynamics,
+    base_class,
+    certificates,
     differences,
+    loose_ends,
+    smoothness,
     softmax_curves,
+    softmax_stall,
     softmax_synthetic,
     softmax_tables,
     softmax_toy,
@@ -32,6 +38,12 @@ _ALL = [
     truth_tables.EXPERIMENT,
     vote_mass.EXPERIMENT,
     differences.EXPERIMENT,
+    softmax_stall.EXPERIMENT,
+    smoothness.EXPERIMENT,
+    adaboost_cycling.EXPERIMENT,
+    base_class.EXPERIMENT,
+    certificates.EXPERIMENT,
+    loose_ends.EXPERIMENT,
 ]
 EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
 

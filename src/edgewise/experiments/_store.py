@@ -6,7 +6,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
-from .._ground.journal import Journal, journal
+from .._ground.journal import Journal, journal, typed
 from ._types import Key, Record
 
 FILE = "cells.jsonl"
@@ -40,4 +40,5 @@ def open_store(folder: Path) -> Iterator[Store]:
 
 
 def _record(line: dict[str, Any]) -> Record:
-    return Record(**{field.name: line[field.name] for field in fields(Record)})
+    record: Record = typed(Record(**{field.name: line[field.name] for field in fields(Record)}))
+    return record

@@ -113,6 +113,7 @@ class Experiment:
     remarks: Sequence[str] = ()  # deviations from the paper, and what to make of differences
     version: int = 1  # goes up whenever a cell of the same name would come out differently
     family: str = ""  # experiments of one family share their cells
+    item: str = ""  # of the paper: its table, figure or section
 
     @property
     def kept_as(self) -> str:

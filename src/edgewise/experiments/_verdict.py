@@ -13,7 +13,11 @@ NOT_RUN = "not run"
 
 
 def band(errors: float, rows: int) -> tuple[int, int]:
-    """The central 95 % of the error counts of a classifier with the true rate errors / rows."""
+    """The central 95 % of the error counts of a classifier with the true rate errors / rows.
+
+    For a paper's count, of whose rows nothing else is known. Both counts are of the same rows, so
+    that two programs which do the same differ by less: the band is wide rather than narrow.
+    """
     low, high = binom.interval(LEVEL, rows, errors / rows)
     return int(low), int(high)
 
@@ -77,8 +81,8 @@ def significance(errors: float, fewer: float, rows: int) -> float:
     """The P-value of Li's summary table: that `fewer` is by chance not more than `errors`.
 
     Both counts are taken as binomial and independent, their rates as normal with the variances
-    p (1 - p) / rows; one-sided. (On one and the same test set they are not independent; this is the
-    test whose values the paper prints, it errs on the careful side.)
+    p (1 - p) / rows; one-sided. On one and the same test set they are not independent: where the
+    rows are known, `_paired` is the test; this is the one whose values the paper prints.
     """
     a, b = errors / rows, fewer / rows
     spread = sqrt((a * (1 - a) + b * (1 - b)) / rows)

@@ -57,6 +57,7 @@ def _rows(records: Records) -> Iterator[list[object]]:
 
 EXPERIMENT = Experiment(
     name="abc-covertype",
+    item="table of Covertype",
     title="MART and ABC-MART on Covertype after 1000 to 5000 rounds",
     paper=_li.PAPER,
     tolerance="A count of test errors agrees if it is within the binomial 95 % band around the "

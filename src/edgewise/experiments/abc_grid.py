@@ -207,6 +207,7 @@ def _experiment(data: str) -> Experiment:
     title = _li.DATA_SETS[data].title
     return Experiment(
         name=f"abc-grid-{data}",
+        item=f"grid of {title}" if data in _li.MART else f"summary table, best of {title}",
         title=f"MART and ABC-MART on {title}, by leaves and shrinkage",
         paper=_li.PAPER,
         tolerance="A count of test errors agrees if it is within the binomial 95 % band around the "

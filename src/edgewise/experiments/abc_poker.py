@@ -92,6 +92,7 @@ def tables(scale: Scale, records: Records) -> list[Table]:
 
 EXPERIMENT = Experiment(
     name="abc-poker",
+    item="summary table, Poker",
     title="Poker hands, drawn anew and labelled by the rules",
     paper=_li.PAPER,
     tolerance="Our hands are other draws than the paper's. Its count agrees if it is within the "

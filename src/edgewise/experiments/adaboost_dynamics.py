@@ -331,6 +331,7 @@ def _draw_never(figure: Any, bursts: str) -> None:
 
 EXPERIMENT = Experiment(
     name="adaboost-dynamics",
+    item="Theorems 1 to 3, counterexamples",
     title="The dynamics of AdaBoost: orbits, cycles and counterexamples",
     paper=PAPER,
     tolerance=f"Numbers that the theory gives exactly: within {EXACT:g}. Margins after finitely "

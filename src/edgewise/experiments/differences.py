@@ -2,7 +2,8 @@
 
 Letter2k: the slides do not say which 2000 rows are trained on. Table 3, Splice: exchanging the
 labels of two classes by permutation turns over only half of them. Table 2, T = 10: the paper's
-AdaBoost.MH takes the class whose score has the largest sign.
+AdaBoost.MH is printed to take the class whose score has the largest sign. DNA decides that: its
+features are bits, so that all ways to cut them are the same.
 """
 
 import numpy as np
@@ -14,7 +15,7 @@ from ._types import Cell, Experiment, Finding, Outcome, Records, Scale
 
 DRAWS = 5
 FEW_ROUNDS = STAGES[0]
-SIGNS = ("pendigits", "letter")
+SIGNS = ("dna", "pendigits", "letter")
 
 
 def cells(scale: Scale) -> list[Cell]:
@@ -87,7 +88,7 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
     held = {name: record for name, record in records.items() if name in whole}
     found = [
         *(each for a in ALGORITHMS if f"flipped/{a}" in whole for each in _splice(a, held)),
-        *(_between(data, held) for data in SIGNS if f"signs/{data}" in whole),
+        *(each for data in SIGNS if f"signs/{data}" in whole for each in _rules(data, held)),
     ]
     return found if scale == "small" else [*found, _one_more_subset(held)]
 
@@ -109,16 +110,19 @@ def _splice(algorithm: str, records: Records) -> list[Finding]:
     return found
 
 
-def _between(data: str, records: Records) -> Finding:
+def _rules(data: str, records: Records) -> list[Finding]:
+    """The paper's error beside that of either rule."""
     record = records.get(f"signs/{data}")
-    paper = _geist.TABLE_2[data][MH][0]
-    what = f"{data}, AdaBoost.MH, T = {FEW_ROUNDS}: the paper's error is between the two rules'"
-    if record is None:
-        return _verdict.claim(what, None, "")
-    score, sign = record.outcome["score"], record.outcome["sign"]
-    found = f"score {score:.2f} %, sign {sign:.2f} %; paper {paper} %"
-    finding = _verdict.claim(what, score <= paper <= sign, found)
-    return finding if record.data == _geist.DATA_SETS[data].source else _verdict.unjudged(finding)
+    known = _geist.DATA_SETS[data]
+    found = []
+    for rule in ("score", "sign"):
+        what = f"{data}, AdaBoost.MH, T = {FEW_ROUNDS}, the class of the largest {rule}"
+        ours = None if record is None else round(record.outcome[rule], 2)
+        paper = _geist.TABLE_2[data][MH][0]
+        finding = _verdict.rate_beside(what, ours, paper, known.test_rows)
+        stood_in = record is not None and record.data != known.source
+        found.append(_verdict.unjudged(finding) if stood_in else finding)
+    return found
 
 
 def _one_more_subset(records: Records) -> Finding:
@@ -136,12 +140,18 @@ def _one_more_subset(records: Records) -> Finding:
 
 EXPERIMENT = Experiment(
     name="differences",
+    item="what the papers do not tell",
     title="Guesses about what the papers do not tell, put to the test",
     paper=f"{_li.PAPER}; {_geist.PAPER}",
     tolerance="A guess holds if the paper's number agrees with ours once it is made: within the "
-    "binomial 95 % band, between the two rules, or within the 95 % prediction interval for one "
-    "more draw.",
+    "binomial 95 % band, or within the 95 % prediction interval for one more draw.",
     cells=cells,
     run=run,
     findings=findings,
+    remarks=(
+        "The rule of the largest sign is refuted: on DNA, where no detail of the cuts can matter, "
+        "the largest score has the paper's error to the last digit and the largest sign has half "
+        "as many errors again. That the paper has more errors after ten rounds on Pendigits and "
+        "Letter is rather due to random cuts (see docs/benchmarks.md).",
+    ),
 )

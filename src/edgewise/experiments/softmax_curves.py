@@ -164,6 +164,7 @@ def _experiment(number: int, noisy: bool) -> Experiment:
     labels = "a fifth of the labels exchanged" if noisy else "clean labels"
     return Experiment(
         name=f"softmax-figure-{number}",
+        item=f"Figure {number}",
         title=f"Learning curves of 25 shuffles, {labels} (Figure {number})",
         paper=_geist.PAPER,
         tolerance="The paper prints figures and says of them what the claims below say.",

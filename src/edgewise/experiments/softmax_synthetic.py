@@ -233,6 +233,7 @@ def _histograms(figure: Any, records: Records, other: str, stages: list[int]) ->
 
 EXPERIMENT = Experiment(
     name="softmax-synthetic",
+    item="Figures 1 to 4",
     title="A thousand synthetic problems (Figures 1 to 4)",
     paper=_geist.PAPER,
     tolerance="The paper prints figures and says of them what the claims below say. Almost always: "

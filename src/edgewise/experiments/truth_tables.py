@@ -50,11 +50,11 @@ def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     if data is not None:
         return _outcome(_stumps(data))
     rng = np.random.default_rng(cell.seed)
-    drawn = [_random_table(rng) for _ in range(cell.params["tables"])]
+    drawn = [random_table(rng) for _ in range(cell.params["tables"])]
     return {"tables": [_outcome(table) for table in drawn]}
 
 
-def _random_table(rng: np.random.Generator) -> TruthTable:
+def random_table(rng: np.random.Generator) -> TruthTable:
     """Three weak classifiers, right more often than not, on 1000 examples; all cells occupied."""
     while True:
         shares = rng.dirichlet(np.ones(8))
@@ -184,6 +184,7 @@ def _draw(figure: Any) -> None:
 
 EXPERIMENT = Experiment(
     name="truth-tables",
+    item="three classifiers",
     title="Three classifiers: relaxation against AdaBoost",
     paper=PAPER,
     tolerance=f"Coefficients are the same within {CLOSE:g} and differ above {APART:g}; statements "

@@ -175,6 +175,7 @@ def _draw(figure: Any, records: list[Record]) -> None:
 
 EXPERIMENT = Experiment(
     name="vote-mass",
+    item="eqs. 13 to 15",
     title="Edge, vote mass and the bounds of AdaBoost.MH on real runs",
     paper=PAPER,
     tolerance="The inequalities must hold in every round looked at, up to rounding (1e-9).",

@@ -21,21 +21,42 @@ _READABLE = 20  # classes whose cells have room for numbers
 
 
 class ConfusionDisplay:
-    """The confusion matrix, with the worst confusions framed and named.
+    """Confusion matrix with the worst confusions framed and named.
 
     Parameters
     ----------
-    matrix : (K, K) figures; rows are true classes, columns predicted ones.
-    classes : (K,) labels.
-    worst : the confusions that are framed and named below.
-    values : what the figures are: "count", "rate" (of the true class) or "cost".
+    matrix : ndarray of shape (n_classes, n_classes)
+        Figures; rows are true classes, columns are predicted classes.
+    classes : ndarray of shape (n_classes,)
+        Labels.
+    worst : list of Confusion
+        Confusions that are framed, and named below the matrix.
+    values : {"count", "rate", "cost"}
+        Meaning of the figures.
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib's.
-    image_ : the matrix.
-    text_ : the numbers, (K, K); None where there are too many classes.
-    frames_ : around the worst confusions.
+    ax_ : matplotlib axes
+        Axes of the drawing.
+    figure_ : matplotlib figure
+        Figure of the drawing.
+    image_ : matplotlib image
+        The matrix.
+    text_ : ndarray of shape (n_classes, n_classes) or None
+        The numbers; None if there are too many classes.
+    frames_ : list
+        Frames around the worst confusions.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.plot import ConfusionDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MARTClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> display = ConfusionDisplay.from_estimator(model, X[1::2], y[1::2])
+    >>> plt.close("all")
     """
 
     ax_: "Axes"
@@ -66,7 +87,31 @@ class ConfusionDisplay:
         n_worst: int = 3,
         ax: "Axes | None" = None,
     ) -> Self:
-        """Draws the confusions of a fitted estimator on rows X with labels y."""
+        """Draw the confusions of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            Classifier whose predictions are drawn.
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Their labels.
+        values : {"count", "rate", "cost"}, default='count'
+            Number of rows, share of the true class, or number of rows times their cost.
+        cost : array-like of shape (n_classes, n_classes), default=None
+            Cost of predicting class j (column) where class k is right (row). None: every mistake
+            costs 1.
+        n_worst : int, default=3
+            Number of confusions to name, by `values`.
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         return cls.from_predictions(
             y,
             estimator.predict(X),
@@ -89,15 +134,30 @@ class ConfusionDisplay:
         n_worst: int = 3,
         ax: "Axes | None" = None,
     ) -> Self:
-        """Draws the confusions of predictions.
+        """Draw the confusions of predictions.
 
         Parameters
         ----------
-        y, y_pred : (n,) right and predicted labels.
-        classes : (K,) in the order wanted; if None, the sorted labels that occur.
-        values : "count": rows; "rate": share of the true class; "cost": rows times their cost.
-        cost : (K, K) cost of predicting class j (column) where class k is right (row); if None, 1.
-        n_worst : how many confusions to name, by `values`.
+        y : array-like of shape (n_rows,)
+            Right labels.
+        y_pred : array-like of shape (n_rows,)
+            Predicted labels.
+        classes : array-like of shape (n_classes,), default=None
+            Classes in the order wanted. None uses the sorted labels that occur.
+        values : {"count", "rate", "cost"}, default='count'
+            Number of rows, share of the true class, or number of rows times their cost.
+        cost : array-like of shape (n_classes, n_classes), default=None
+            Cost of predicting class j (column) where class k is right (row). None: every mistake
+            costs 1.
+        n_worst : int, default=3
+            Number of confusions to name, by `values`.
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
         """
         rules = {"values": one_of(*get_args(Values)), "n_worst": integer(1)}
         check("from_predictions", {"values": values, "n_worst": n_worst}, rules)
@@ -107,7 +167,18 @@ class ConfusionDisplay:
         return cls(matrix=matrix, classes=known, worst=worst, values=values).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draws on given or new axes."""
+        """Draw on given or new axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
         self.image_ = self.ax_.imshow(self.matrix, cmap="Blues", vmin=0)

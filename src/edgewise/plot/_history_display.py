@@ -16,13 +16,34 @@ if TYPE_CHECKING:
 
 
 class HistoryDisplay:
-    """Edge, alpha, base class, vote mass and whatever else ``history_`` holds, over the rounds.
+    """Edge, alpha, base class, vote mass and other figures of ``history_`` over the rounds.
+
+    Parameters
+    ----------
+    figures : list of HistoryFigure
+        Figures to draw, as `from_estimator` collects them.
+    n_used : int or None
+        Rounds the model uses, which are marked; None marks none.
 
     Attributes
     ----------
-    axes_ : (number of figures,) matplotlib's axes.
-    figure_ : matplotlib's figure.
-    artists_ : lines, and the points of base classes, by name.
+    axes_ : ndarray of matplotlib axes
+        One per figure.
+    figure_ : matplotlib figure
+        Figure of the drawing.
+    artists_ : dict
+        Lines, and the points of base classes, by name.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.plot import HistoryDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MARTClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> display = HistoryDisplay.from_estimator(model)
+    >>> plt.close("all")
     """
 
     axes_: NDArray[Any]
@@ -36,7 +57,22 @@ class HistoryDisplay:
     def from_estimator(
         cls, estimator: Any, *, names: Sequence[str] | None = None, ax: Any = None
     ) -> Self:
-        """Draws the history of a fitted estimator: all but the time, or only `names`."""
+        """Draw the history of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Estimator with `history_`.
+        names : sequence of str, default=None
+            Figures to draw. None draws all but the time.
+        ax : matplotlib axes, default=None
+            As many axes as there are figures. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         check_is_fitted(estimator)
         figures = history_figures(estimator, names)
         if not figures:
@@ -44,7 +80,18 @@ class HistoryDisplay:
         return cls(figures=figures, n_used=rounds_used(estimator)).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draws on given axes, as many as there are figures, or on new ones, one below another."""
+        """Draw on given axes, or on new ones, one below another.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            As many axes as there are figures. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         self.axes_ = self._axes(ax)
         self.figure_ = self.axes_[0].figure
         self.artists_ = {}

@@ -16,16 +16,37 @@ if TYPE_CHECKING:
 
 
 class MarginDisplay:
-    """Cumulative distribution of the margins, after several rounds.
+    """Cumulative distribution of the margins after several rounds.
 
     A margin is the score of a row's label minus the largest other score, scaled to lie between -1
-    and 1; the share at zero is the error.
+    and 1. The share at zero is the error.
+
+    Parameters
+    ----------
+    stages : sequence
+        Margins after some rounds, as `from_estimator` computes them.
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib's.
-    lines_ : one for each stage.
-    zero_ : the line at margin zero.
+    ax_ : matplotlib axes
+        Axes of the drawing.
+    figure_ : matplotlib figure
+        Figure of the drawing.
+    lines_ : list
+        One line per stage.
+    zero_ : matplotlib line
+        The line at margin zero.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.plot import MarginDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MARTClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> display = MarginDisplay.from_estimator(model, X[1::2], y[1::2])
+    >>> plt.close("all")
     """
 
     ax_: "Axes"
@@ -46,7 +67,26 @@ class MarginDisplay:
         rounds: Sequence[int] | None = None,
         ax: "Axes | None" = None,
     ) -> Self:
-        """Draws the margins of rows X with labels y after `rounds`, or after some of all."""
+        """Draw the margins of rows after some rounds.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            Classifier whose predictions are drawn.
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Their labels.
+        rounds : sequence of int, default=None
+            Rounds after which to draw. None chooses some of all rounds.
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         return cls(stages=staged_margins(estimator, X, y, rounds)).plot(ax=ax)
 
     @classmethod
@@ -58,12 +98,40 @@ class MarginDisplay:
         classes: ArrayLike | None = None,
         ax: "Axes | None" = None,
     ) -> Self:
-        """Draws the margins of scores, as `decision_function` gives them."""
+        """Draw the margins of scores.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            Right labels.
+        scores : array-like of shape (n_rows, n_classes)
+            Scores, as `decision_function` returns them.
+        classes : array-like of shape (n_classes,), default=None
+            Labels of the columns: an estimator's `classes_`. None uses the sorted labels of y.
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         values = np.sort(margins(y, scores, classes=classes), axis=None)
         return cls(stages=[RoundMargins(None, values)]).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draws on given or new axes."""
+        """Draw on given or new axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
         self.zero_ = self.ax_.axvline(0.0, color=SIGNAL, linewidth=0.9, linestyle=":")

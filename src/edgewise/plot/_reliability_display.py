@@ -18,14 +18,36 @@ if TYPE_CHECKING:
 
 
 class ReliabilityDisplay:
-    """Forecast against observed, with the number of rows of every bin and the calibration error.
+    """Reliability diagram: forecast against observed frequency, with the calibration error.
+
+    Parameters
+    ----------
+    curves : dict of str to ReliabilityCurve
+        Curves by name.
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib's.
-    lines_ : the curves, by name.
-    diagonal_ : where forecasts come true as often as they say.
-    bars_ : the share of the rows in every bin, at the foot; of one curve only.
+    ax_ : matplotlib axes
+        Axes of the drawing.
+    figure_ : matplotlib figure
+        Figure of the drawing.
+    lines_ : dict
+        The curves by name.
+    diagonal_ : matplotlib line
+        Line where forecasts come true as often as they say.
+    bars_ : matplotlib bars
+        Share of the rows in every bin; only with a single curve.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.plot import ReliabilityDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MARTClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> display = ReliabilityDisplay.from_estimator(model, X[1::2], y[1::2])
+    >>> plt.close("all")
     """
 
     ax_: "Axes"
@@ -50,7 +72,32 @@ class ReliabilityDisplay:
         strategy: Strategy = "uniform",
         ax: "Axes | None" = None,
     ) -> Self:
-        """Draws the reliability of a fitted estimator's probabilities for X."""
+        """Draw the reliability of the probabilities of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            Classifier whose predictions are drawn.
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Their labels.
+        kind : {"top_label", "classwise"}, default='top_label'
+            One curve for the most probable class, or a curve for each class.
+        labels : sequence, default=None
+            Classes to draw with "classwise". None draws all.
+        n_bins : int, default=15
+            Number of bins between 0 and 1.
+        strategy : {"uniform", "quantile"}, default='uniform'
+            Bins of equal width, or of about the same number of rows.
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         return cls.from_predictions(
             y,
             estimator.predict_proba(X),
@@ -75,16 +122,31 @@ class ReliabilityDisplay:
         strategy: Strategy = "uniform",
         ax: "Axes | None" = None,
     ) -> Self:
-        """Draws the reliability of probabilities.
+        """Draw the reliability of probabilities.
 
         Parameters
         ----------
-        y : (n,) labels, or an indicator matrix (n, K).
-        proba : (n, K) probabilities.
-        classes : (K,) labels of the columns; if None, the sorted labels of y.
-        kind : "top_label": of the most probable class; "classwise": a curve for each class.
-        labels : of "classwise", the classes to draw; if None, all.
-        n_bins, strategy : as for `edgewise.metrics.calibration_error`.
+        y : array-like of shape (n_rows,) or (n_rows, n_classes)
+            Labels, or an indicator matrix.
+        proba : array-like of shape (n_rows, n_classes)
+            Probabilities.
+        classes : array-like of shape (n_classes,), default=None
+            Labels of the columns: an estimator's `classes_`. None uses the sorted labels of y.
+        kind : {"top_label", "classwise"}, default='top_label'
+            One curve for the most probable class, or a curve for each class.
+        labels : sequence, default=None
+            Classes to draw with "classwise". None draws all.
+        n_bins : int, default=15
+            Number of bins between 0 and 1.
+        strategy : {"uniform", "quantile"}, default='uniform'
+            Bins of equal width, or of about the same number of rows.
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
         """
         ask: dict[str, Any] = {"n_bins": n_bins, "strategy": strategy, "classes": classes}
         if kind == "top_label":
@@ -97,7 +159,18 @@ class ReliabilityDisplay:
         return cls(curves=curves).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draws on given or new axes."""
+        """Draw on given or new axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
         self.diagonal_ = self.ax_.plot([0, 1], [0, 1], color=FAINT, linewidth=1, linestyle=":")[0]

@@ -20,19 +20,38 @@ Array = NDArray[np.float64]
 
 
 class RoundsDisplay:
-    """Error or log loss after every round, with the best round marked.
+    """Learning curve: error or log loss after every round, with the best round marked.
 
     Parameters
     ----------
-    curves : {name: (T,) figures after round 1, 2, ..., T}
-    measure : what they are, the label of the axis.
-    best_round : the one marked, from 1; None: none.
+    curves : dict of str to ndarray
+        Figures after round 1, 2, ..., by name.
+    measure : str
+        Label of the axis.
+    best_round : int or None
+        Round that is marked, from 1.
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib's.
-    lines_ : of the curves, by name.
-    best_ : the mark of the best round.
+    ax_ : matplotlib axes
+        Axes of the drawing.
+    figure_ : matplotlib figure
+        Figure of the drawing.
+    lines_ : dict
+        Lines of the curves by name.
+    best_ : matplotlib artist
+        Mark of the best round.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.plot import RoundsDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MARTClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> display = RoundsDisplay.from_estimator(model, X[1::2], y[1::2])
+    >>> plt.close("all")
     """
 
     ax_: "Axes"
@@ -55,10 +74,32 @@ class RoundsDisplay:
         measure: Measure = "error",
         ax: "Axes | None" = None,
     ) -> Self:
-        """Draws the learning curve of a fitted estimator on held-out rows X, y.
+        """Draw the learning curve of a fitted estimator on held-out rows.
 
-        With X_train, y_train those rows get a curve, too. The mark is the round of the lowest
-        figure on X, y; with early stopping, the round that the validation rows chose.
+        The mark is the round of the lowest figure on the held-out rows; with early stopping, the
+        round that the validation rows chose.
+
+        Parameters
+        ----------
+        estimator : fitted booster
+            Estimator with staged predictions.
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Their labels.
+        X_train : like X, default=None
+            Training rows, which get a curve too.
+        y_train : array-like, default=None
+            Their labels.
+        measure : {"error", "log_loss"}, default='error'
+            Figure to draw.
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
         """
         check("from_estimator", {"measure": measure}, {"measure": one_of(*get_args(Measure))})
         if not has_rounds(estimator):
@@ -79,7 +120,22 @@ class RoundsDisplay:
     def from_predictions(
         cls, y: ArrayLike, staged: Iterable[ArrayLike], *, ax: "Axes | None" = None
     ) -> Self:
-        """Draws the error of predictions after every round, such as `staged_predict` gives."""
+        """Draw the error of predictions after every round.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_rows,)
+            Right labels.
+        staged : iterable of array-like
+            Predictions after every round, as `staged_predict` yields them.
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         errors = np.array([share_wrong(y, said) for said in staged])
         if not len(errors):
             raise InvalidDataError("There are no predictions: give those of one round or more.")
@@ -87,7 +143,18 @@ class RoundsDisplay:
         return cls(curves={"held-out rows": errors}, measure="error", best_round=best).plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draws on given or new axes."""
+        """Draw on given or new axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         self.ax_ = axes(ax)
         self.figure_ = self.ax_.figure
         self.lines_ = {}

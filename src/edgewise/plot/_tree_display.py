@@ -16,16 +16,43 @@ LETTER = 0.068  # inches
 
 
 class TreeDisplay:
-    """A tree as a picture: questions, the ways of the rows, and what the leaves move.
+    """A tree as a picture: questions, paths of the rows and leaf values.
 
-    A node's upper way is that of the answer yes. Ways are as thick as the share of the training
-    rows that take them. A leaf has the colour of the class that it raises most, if any.
+    The upper path of a node is the answer yes. Paths are as thick as the share of the training rows
+    that take them. A leaf has the colour of the class whose score it raises most.
+
+    Parameters
+    ----------
+    nodes : list of Node
+        Nodes of the tree, as `from_estimator` reads them.
+    names : Names
+        Names of the features and classes.
+    title : str
+        Title of the picture.
+    max_depth : int or None, default=None
+        Depth to which nodes are drawn. None draws all.
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib's axes and figure.
-    texts_ : the words at every node that is drawn, by the number of the node in its tree.
-    ways_ : the lines from nodes to their children, by the number of the child.
+    ax_ : matplotlib axes
+        Axes of the drawing.
+    figure_ : matplotlib figure
+        Figure of the drawing.
+    texts_ : dict of int
+        Texts at the nodes, by the number of the node in its tree.
+    ways_ : dict of int
+        Lines from nodes to their children, by the number of the child.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.plot import TreeDisplay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MARTClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> display = TreeDisplay.from_estimator(model, tree=0)
+    >>> plt.close("all")
     """
 
     ax_: "Axes"
@@ -42,7 +69,24 @@ class TreeDisplay:
     def from_estimator(
         cls, estimator: Any, *, tree: int = 0, max_depth: int | None = None, ax: Any = None
     ) -> Self:
-        """Draws tree number `tree` of a fitted estimator, counted over the model from 0."""
+        """Draw a tree of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            Estimator with trees of this library.
+        tree : int, default=0
+            Number of the tree in the model, from 0.
+        max_depth : int, default=None
+            Depth to which nodes are drawn. None draws all.
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         reader_of = getattr(estimator, "_reader", None)
         if reader_of is None:
             raise InvalidParameterError(
@@ -61,7 +105,18 @@ class TreeDisplay:
         return display.plot(ax=ax)
 
     def plot(self, ax: "Axes | None" = None) -> Self:
-        """Draws on given axes, or on new ones of a size that fits the tree."""
+        """Draw on given axes, or on new ones of a size that fits the tree.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, default=None
+            Axes to draw on. None makes a new figure.
+
+        Returns
+        -------
+        display
+            The drawn display.
+        """
         heights = self._heights()
         if ax is None:
             ax = self._axes(heights)

@@ -33,7 +33,28 @@ FORMATS = {
 
 
 def comparison_report(comparison: Comparison) -> Report:
-    """The table of all methods, and all about the best one, if its predictions are there."""
+    """Build a page with the table of all methods.
+
+    Details of the best method follow if its predictions are given.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Results of the methods.
+
+    Returns
+    -------
+    Report
+        The page.
+
+    Examples
+    --------
+    >>> from edgewise.report import Comparison, MethodResult, comparison_report
+    >>> results = [MethodResult("mart", 0.05), MethodResult("samme", 0.07)]
+    >>> page = comparison_report(Comparison("iris", results))
+    >>> "samme" in page.html
+    True
+    """
     _check(comparison)
     best = comparison.results[0]
     page = Page(

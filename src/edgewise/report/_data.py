@@ -1,13 +1,11 @@
 """A summary of the data: rows, classes, features."""
 
-import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from .._tools.findings import columns_of, is_missing
 from ._charts import grouped_bars_chart
 from ._evidence import Evidence, Labelled
 from ._inputs import Cell, Section, Table
@@ -66,7 +64,7 @@ def _features_table(estimator: Any, X: Any) -> Table:
     names = feature_names(estimator, d)
     rows = [
         [name, *_summary(column, n)]
-        for name, column, _ in zip(names, _columns(X), range(FEATURES), strict=False)
+        for name, column, _ in zip(names, columns_of(X), range(FEATURES), strict=False)
     ]
     caption = "What the features hold"
     if d > FEATURES:
@@ -75,23 +73,10 @@ def _features_table(estimator: Any, X: Any) -> Table:
     return Table(head, rows, caption, {"missing": ".1%"}, beside=True)
 
 
-def _columns(X: Any) -> Iterator[NDArray[Any]]:
-    """The columns of an array, a sparse matrix or a data frame, one by one."""
-    if sparse.issparse(X):
-        by_column = X.tocsc()
-        for j in range(X.shape[1]):
-            yield by_column[:, [j]].toarray()[:, 0]
-    elif hasattr(X, "columns"):
-        for name in getattr(X, "column_names", X.columns):  # of Arrow, or of others
-            yield np.asarray(X[name])
-    else:
-        yield from np.asarray(X).T
-
-
 def _summary(column: NDArray[Any], n: int) -> list[Cell]:
     """Share missing, number of values, smallest, median, largest; of words only the first two."""
     if column.dtype.kind == "O":
-        column = np.array([None if _missing(v) else v for v in column], dtype=object)
+        column = np.array([None if is_missing(v) else v for v in column], dtype=object)
     try:
         numbers = column.astype(np.float64)  # None becomes NaN
     except (TypeError, ValueError):
@@ -102,9 +87,3 @@ def _summary(column: NDArray[Any], n: int) -> list[Cell]:
         return [1.0, 0, None, None, None]
     ends = float(known.min()), float(np.median(known)), float(known.max())
     return [1 - len(known) / n, len(np.unique(known)), *ends]
-
-
-def _missing(value: Any) -> bool:
-    """None, NaN, and the missing values of pandas, which is not imported."""
-    unknown = value is None or type(value).__name__ in ("NAType", "NaTType")
-    return unknown or (isinstance(value, float) and math.isnan(value))

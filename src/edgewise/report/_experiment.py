@@ -17,7 +17,30 @@ def experiment_report(
     title: str | None = None,
     command: str | None = None,
 ) -> Report:
-    """One page about one experiment or several, with a summary of the verdicts."""
+    """Build a page about one or several experiments, with a summary of the verdicts.
+
+    Parameters
+    ----------
+    results : Experiment or sequence of Experiment
+        Results of the experiments.
+    title : str, default=None
+        Title of the page. None uses the title of the experiment.
+    command : str, default=None
+        Command that repeats the experiments.
+
+    Returns
+    -------
+    Report
+        The page.
+
+    Examples
+    --------
+    >>> from edgewise.report import Experiment, Section, experiment_report
+    >>> sections = [Section("Result", ["All five numbers agree."])]
+    >>> page = experiment_report(Experiment("table-2", "A table", sections))
+    >>> "All five numbers agree." in page.html
+    True
+    """
     experiments = [results] if isinstance(results, Experiment) else list(results)
     if not experiments or not all(isinstance(e, Experiment) for e in experiments):
         raise InvalidDataError(f"experiment_report needs one Experiment or more. Got {results!r}.")

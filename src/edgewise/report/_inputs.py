@@ -15,41 +15,95 @@ from numpy.typing import ArrayLike
 
 @dataclass(frozen=True)
 class MethodResult:
-    """One method's row of the table."""
+    """One method's row of the table.
+
+    Attributes
+    ----------
+    method : str
+        Name of the method.
+    error : float
+        Error rate: mean over the folds, or that of the test file.
+    interval : tuple[float, float] | None
+        Confidence interval of the error rate.
+    log_loss : float | None
+        Log loss.
+    brier : float | None
+        Brier score.
+    calibration : float | None
+        Expected calibration error.
+    fit_seconds : float | None
+        Seconds of a fit.
+    predict_seconds : float | None
+        Seconds to predict the test rows.
+    model_bytes : int | None
+        Size of the model.
+    fold_errors : Sequence[float]
+        Error rate of each fold, the same folds for every method.
+    note : str
+        Remark beside the method, such as its number of rounds.
+    """
 
     method: str
-    error: float  # share of wrong rows: the mean over the folds, or of the test file
-    interval: tuple[float, float] | None = None  # of the error
+    error: float
+    interval: tuple[float, float] | None = None
     log_loss: float | None = None
     brier: float | None = None
-    calibration: float | None = None  # expected calibration error
+    calibration: float | None = None
     fit_seconds: float | None = None
     predict_seconds: float | None = None
     model_bytes: int | None = None
-    fold_errors: Sequence[float] = ()  # the same folds in the same order for every method
-    note: str = ""  # whatever should stand beside it, such as the number of rounds
+    fold_errors: Sequence[float] = ()
+    note: str = ""
 
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Whether the best two methods differ, on the same folds or rows."""
+    """Whether the best two methods differ, on the same folds or rows.
+
+    Attributes
+    ----------
+    first : str
+        The better method.
+    second : str
+        The other method.
+    name : str
+        Name of the test, such as "corrected resampled t-test".
+    difference : float
+        Error of the second minus that of the first.
+    p_value : float
+        P-value of no difference.
+    interval : tuple[float, float] | None
+        Confidence interval of the difference.
+    """
 
     first: str
     second: str
-    name: str  # of the test, such as "corrected resampled t-test"
-    difference: float  # error of the second minus that of the first
+    name: str
+    difference: float
     p_value: float
-    interval: tuple[float, float] | None = None  # of the difference
+    interval: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """A figure per round; of several curves each gets a line."""
+    """A figure per round; of several curves each gets a line.
 
-    name: str  # method
-    values: Sequence[float]  # after round 1, 2, ...
-    best_round: int | None = None  # from 1: the one that is marked
-    of: str = "test error"  # what the values are
+    Attributes
+    ----------
+    name : str
+        Name of the method.
+    values : Sequence[float]
+        Values after round 1, 2, ...
+    best_round : int | None
+        Number of the round that is marked, from 1.
+    of : str
+        Name of the values.
+    """
+
+    name: str
+    values: Sequence[float]
+    best_round: int | None = None
+    of: str = "test error"
 
 
 @dataclass(frozen=True)
@@ -57,31 +111,76 @@ class HeldOut:
     """Predictions of the best method for rows it was not fitted to.
 
     With `estimator` and `X` the report also tells its rounds, margins and importances.
+
+    Attributes
+    ----------
+    y : ArrayLike
+        Labels (n_rows,), or an indicator matrix.
+    y_pred : ArrayLike
+        Predictions in the form of y.
+    classes : array of shape (n_classes,)
+        Class labels.
+    proba : array of shape (n_rows, n_classes)
+        Probabilities.
+    estimator : Any
+        The fitted estimator.
+    X : Any
+        The rows.
+    X_train : Any
+        Rows the estimator was fitted to.
+    y_train : Any
+        Their labels.
     """
 
-    y: ArrayLike  # (n,) labels, or an indicator matrix (n, K)
+    y: ArrayLike
     y_pred: ArrayLike
-    classes: ArrayLike  # (K,)
-    proba: ArrayLike | None = None  # (n, K)
+    classes: ArrayLike
+    proba: ArrayLike | None = None
     estimator: Any = None
     X: Any = None
-    X_train: Any = None  # with y_train: the rows the estimator was fitted to
+    X_train: Any = None
     y_train: Any = None
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Methods compared on one data set."""
+    """Methods compared on one data set.
 
-    data: str  # name of the data set
-    results: Sequence[MethodResult]  # in the order of the table, the best first
-    protocol: str = ""  # a sentence: how it was measured
-    facts: Mapping[str, Any] = field(default_factory=dict)  # of the data: rows, features, classes
+    Attributes
+    ----------
+    data : str
+        Name of the data set.
+    results : Sequence[MethodResult]
+        Results in the order of the table, the best first.
+    protocol : str
+        One sentence: how it was measured.
+    facts : Mapping[str, Any]
+        Facts about the data, such as rows, features and classes.
+    paired_test : PairedTest | None
+        Test of the difference between the best two methods.
+    curves : Sequence[LearningCurve]
+        Learning curves.
+    best : HeldOut | None
+        Predictions of the best method.
+    best_name : str
+        Method whose predictions `best` holds; if empty, the first.
+    failures : Mapping[str, str]
+        Methods that failed, with the reason.
+    command : str | None
+        Command that repeats the comparison.
+    title : str | None
+        Title of the page.
+    """
+
+    data: str
+    results: Sequence[MethodResult]
+    protocol: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
     paired_test: PairedTest | None = None
     curves: Sequence[LearningCurve] = ()
     best: HeldOut | None = None
-    best_name: str = ""  # whose predictions `best` holds; if empty, the first method
-    failures: Mapping[str, str] = field(default_factory=dict)  # method: why it has no row
+    best_name: str = ""
+    failures: Mapping[str, str] = field(default_factory=dict)
     command: str | None = None
     title: str | None = None
 
@@ -91,10 +190,18 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether our number is the paper's, by the tolerance decided beforehand."""
+    """Whether our number is the paper's, by the tolerance decided beforehand.
+
+    Attributes
+    ----------
+    outcome : Literal['agrees', 'differs', 'open']
+        Whether the number agrees with the paper.
+    words : str
+        Text shown after the outcome.
+    """
 
     outcome: Literal["agrees", "differs", "open"]
-    words: str = ""  # shown after the outcome
+    words: str = ""
 
 
 Cell = str | float | int | Verdict | None
@@ -102,29 +209,67 @@ Cell = str | float | int | Verdict | None
 
 @dataclass(frozen=True)
 class Table:
-    """A table; numbers are aligned to the right and formatted by `formats`, else to 4 digits."""
+    """A table; numbers are aligned to the right and formatted by `formats`, else to 4 digits.
+
+    Attributes
+    ----------
+    columns : Sequence[str]
+        Names of the columns; or, of a table read from a file, its feature columns.
+    rows : Sequence[Sequence[Cell]]
+        Cells, row by row.
+    caption : str
+        Caption.
+    formats : Mapping[str, str]
+        Format of a column by its name, such as ".2%".
+    bold : Sequence[int]
+        Numbers of the rows to emphasise, from 0.
+    beside : bool
+        Whether the table is narrow enough to stand beside a chart.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     caption: str = ""
-    formats: Mapping[str, str] = field(default_factory=dict)  # column: format, such as ".2%"
-    bold: Sequence[int] = ()  # numbers of the rows to stress, from 0
-    beside: bool = False  # narrow enough to stand beside a chart
+    formats: Mapping[str, str] = field(default_factory=dict)
+    bold: Sequence[int] = ()
+    beside: bool = False
 
 
 @dataclass(frozen=True)
 class Chart:
-    """An interactive chart: a Vega-Lite specification with its data inside."""
+    """An interactive chart: a Vega-Lite specification with its data inside.
 
-    spec: Mapping[str, Any]  # without width: the chart is as wide as its place
-    description: str  # for those who cannot see it
+    Attributes
+    ----------
+    spec : Mapping[str, Any]
+        Vega-Lite specification without a width.
+    description : str
+        Description for screen readers.
+    title : str
+        Title.
+    table : Table | None
+        The same figures as a table, folded away.
+    """
+
+    spec: Mapping[str, Any]
+    description: str
     title: str = ""
-    table: Table | None = None  # the same figures, to be read; folded away
+    table: Table | None = None
 
 
 @dataclass(frozen=True)
 class Image:
-    """A picture: PNG as bytes or SVG as text."""
+    """A picture: PNG as bytes or SVG as text.
+
+    Attributes
+    ----------
+    content : bytes | str
+        PNG as bytes or SVG as text.
+    description : str
+        Description for screen readers.
+    title : str
+        Title.
+    """
 
     content: bytes | str
     description: str
@@ -133,22 +278,52 @@ class Image:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, what is to be said, and what is to be seen, in the order of `parts`."""
+    """A heading, what is to be said, and what is to be seen, in the order of `parts`.
+
+    Attributes
+    ----------
+    title : str
+        Heading.
+    words : Sequence[str]
+        Paragraphs.
+    parts : Sequence[Table | Chart | Image]
+        Tables, charts and images, in order.
+    about : str
+        Text above the title, such as the method of the section.
+    """
 
     title: str
-    words: Sequence[str] = ()  # paragraphs
+    words: Sequence[str] = ()
     parts: Sequence[Table | Chart | Image] = ()
-    about: str = ""  # stands above the title, such as the method that the section is about
+    about: str = ""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment of a paper, run again."""
+    """One experiment of a paper, run again.
 
-    name: str  # as the command line calls it
+    Attributes
+    ----------
+    name : str
+        Name of the experiment on the command line.
+    title : str
+        Title of the experiment.
+    sections : Sequence[Section]
+        Sections of the page.
+    verdicts : Sequence[Verdict]
+        Verdicts of all numbers compared; the summary counts them.
+    source : str
+        Paper, table or figure of the original numbers.
+    command : str | None
+        Command that repeats the experiment.
+    facts : Mapping[str, Any]
+        Seed, hash of the data, seconds, scale.
+    """
+
+    name: str
     title: str
     sections: Sequence[Section]
-    verdicts: Sequence[Verdict] = ()  # of all numbers compared; counted in the summary
-    source: str = ""  # the paper, table or figure
+    verdicts: Sequence[Verdict] = ()
+    source: str = ""
     command: str | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)  # seed, hash of the data, seconds, scale
+    facts: Mapping[str, Any] = field(default_factory=dict)

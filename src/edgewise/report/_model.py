@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from ._data import data_section
 from ._evidence import Evidence, ask, gather
+from ._findings import FINDINGS, findings_section
 from ._inputs import Section
 from ._page import Page, Tile, render
 from ._predictions import confusions_section, figures_section, reliability_section, tiles
@@ -21,6 +22,7 @@ from ._training import (
 )
 
 SECTIONS = (
+    findings_section,
     figures_section,
     curves_section,
     confusions_section,
@@ -44,23 +46,49 @@ def model_report(
     command: str | None = None,
     title: str | None = None,
 ) -> Report:
-    """All about a fitted classifier, on rows it was not fitted to.
+    """Build a page about a fitted classifier, on rows it was not fitted to.
 
     Parameters
     ----------
-    estimator : a fitted classifier
-        One of this library tells most; any of scikit-learn's kind, a pipeline or a search will do.
-    X, y : held-out rows and their labels, or an indicator matrix for several labels per row.
-    X_train, y_train : the rows it was fitted to, for learning curves, margins and suspicious rows.
-    command : how the report was made, shown as it is.
-    title : of the page; if None, the name of the algorithm.
+    estimator : fitted classifier
+        A booster of this library, any scikit-learn classifier, a pipeline or a search.
+    X : array-like or data frame of shape (n_rows, n_features)
+        Held-out rows.
+    y : array-like of shape (n_rows,) or (n_rows, n_labels)
+        Their labels, or an indicator matrix.
+    X_train : like X, default=None
+        Rows of the fit, for learning curves, margins, data findings and suspicious labels.
+    y_train : array-like, default=None
+        Labels of the rows of the fit.
+    command : str, default=None
+        Command that made the report, shown as it is.
+    title : str, default=None
+        Title of the page. None uses the name of the algorithm.
+
+    Returns
+    -------
+    Report
+        The page.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.report import model_report
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MARTClassifier(n_estimators=20).fit(X[::2], y[::2])
+    >>> page = model_report(model, X[1::2], y[1::2])
+    >>> "MART" in page.title
+    True
     """
     evidence = gather(ask(estimator, X, y, X_train, y_train))
+    told = sections(evidence)
     page = Page(
         title=title or type(evidence.estimator).__name__,
         kind="model report",
         subtitle=what_it_is(evidence.estimator),
-        sections=sections(evidence),
+        sections=told,
+        findings=told[0].words if told[0].title == FINDINGS else (),
         tiles=[*tiles(evidence), *_size_tiles(evidence)],
         command=command or "estimator.report(X, y)",
     )

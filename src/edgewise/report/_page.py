@@ -45,6 +45,7 @@ class Page:
     tiles: Sequence[Tile] = ()
     command: str | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)  # beside the versions
+    findings: Sequence[str] = ()  # also the words of a section
 
 
 def render(page: Page) -> Report:
@@ -65,7 +66,7 @@ def render(page: Page) -> Report:
             charts=as_json(charts),
         )
     )
-    return Report(text, page.title)
+    return Report(text, page.title, tuple(page.findings))
 
 
 @cache

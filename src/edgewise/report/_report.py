@@ -8,22 +8,46 @@ from .._ground.atomic import write_text
 
 
 class Report:
-    """One self-contained HTML page: shown in a notebook, or saved to a file.
+    """One self-contained HTML page, shown in a notebook or saved to a file.
+
+    Parameters
+    ----------
+    page : str
+        HTML of the page.
+    title : str
+        Title of the page.
+    findings : tuple of str, default=()
+        Findings about the data and the model, which the page begins with.
 
     Attributes
     ----------
-    html : the page.
-    title : its title.
+    html : str
+        HTML of the page.
+    title : str
+        Title of the page.
+    findings : tuple of str
+        Findings about the data and the model.
     """
 
-    def __init__(self, page: str, title: str) -> None:
+    def __init__(self, page: str, title: str, findings: tuple[str, ...] = ()) -> None:
         self.html = page
         self.title = title
+        self.findings = findings
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Writes the page to a file and returns its path.
+        """Write the page to a file.
 
-        It is written beside its place and then renamed: a file of that name is whole, or as it was.
+        The file is written completely or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            File to write.
+
+        Returns
+        -------
+        Path
+            Path of the file.
         """
         target = Path(path)
         if not target.parent.is_dir():

@@ -136,7 +136,7 @@ def best_votes(
     rules = {
         "method": p.one_of("auto", "exact", "bracket"),
         "n_starts": p.integer(1),
-        "random_state": p.integer(0),
+        "random_state": p.seed(),
     }
     given = {"method": method, "n_starts": n_starts, "random_state": random_state}
     p.check("best_votes", given, rules)

@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..._families.best_votes import elementary_share, sharp_share
 from ..._ground import params as p
 from ._search import least_mass
 from ._weighting import InitialWeights, check_labels
@@ -31,9 +32,7 @@ def sharp_constant(n_classes: int, n_rows: int | None = None) -> float:
     """
     _check_counts("sharp_constant", n_classes, n_rows)
     q = n_classes if n_rows is None else min(n_rows + 1, n_classes)
-    if q <= 2:
-        return 1.0
-    return q / (3 * q - 4) if q % 2 == 0 else (q + 1) / (3 * q - 1)
+    return sharp_share(q)
 
 
 def elementary_bound(n_classes: int) -> float:
@@ -42,7 +41,7 @@ def elementary_bound(n_classes: int) -> float:
     It is at least 1 / sqrt(2K), and no larger bound holds for all label matrices.
     """
     _check_counts("elementary_bound", n_classes, None)
-    return math.comb(n_classes - 1, (n_classes - 1) // 2) / (1 << (n_classes - 1))
+    return elementary_share(n_classes)
 
 
 def mass_bound(n_classes: int, labels: Labels = "any") -> float:
@@ -126,7 +125,7 @@ def rounds_bound(
 
 
 _ROUNDS_RULES = {
-    "n_rows": p.integer(1),
+    "n_rows": p.integer(1, p.WHOLE),
     "n_classes": p.integer(2),
     "delta": p.real(0, 1),
     "version": p.one_of("edge", "sharp", "elementary", "khintchine"),

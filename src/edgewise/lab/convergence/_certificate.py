@@ -29,7 +29,8 @@ class Certificate:
     """What was measured in each round, and the inequalities of the theory.
 
     Everything is computed again from the scores; `discrepancy` compares it with `history_`. The
-    vote mass of a round that is not factorised (a tree, say) is the recorded one, of its root.
+    vote mass of a round that is not factorised is the recorded one, of the root of its tree; one
+    tree per class (base="one_vs_all") has no votes in common, and the mass is NaN.
     """
 
     n_rows: int  # of positive weight
@@ -132,6 +133,8 @@ def certificate(
     threads = n_threads(getattr(estimator, "n_jobs", None), rows.size)
     scores = estimator.model_.staged_scores(rows, threads)
     last = estimator.model_.n_rounds
+    if getattr(estimator, "base", None) == "one_vs_all":  # 1 is recorded, for want of votes
+        history["vote_mass"] = np.full_like(history["vote_mass"], np.nan)
     measured = [
         _measure(
             step, W, Y, {name: float(array[step.number - 1]) for name, array in history.items()}

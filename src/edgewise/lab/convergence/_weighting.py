@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from ..._data.sparse import sound
 from ..._data.targets import classes_of, encode, labels
 from ..._ground import params as p
 from ..._ground.errors import InvalidDataError
@@ -20,7 +21,7 @@ def label_matrix(y: Any, classes: ArrayLike | None = None) -> Array:
     y is a label for each row, or a matrix of 0 and 1 (SciPy's sparse ones too) with a column for
     each label. `classes` are the labels of the columns; without it, the sorted labels of y.
     """
-    indicator = y.toarray() if sparse.issparse(y) else np.asarray(y)
+    indicator = sound(y, "y").toarray() if sparse.issparse(y) else np.asarray(y)
     if indicator.ndim != 2:
         vector = labels(y, "y")
         known = classes_of(vector) if classes is None else np.asarray(classes)

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ... import _core
 from ..._ground.errors import InvalidParameterError
-from ..._ground.params import check, integer, one_of
+from ..._ground.params import WHOLE, check, integer, one_of
 from ._cycle_map import Choices
 from ._margin_matrix import Signs, Weights, check_matrix, check_weights
 from ._margins import margins, smooth
@@ -128,8 +128,8 @@ def iterate(
         "iterate",
         {"n_steps": n_steps, "n_transient": n_transient, "keep": keep},
         {
-            "n_steps": integer(0),
-            "n_transient": integer(0),
+            "n_steps": integer(0, WHOLE),
+            "n_transient": integer(0, WHOLE),
             "keep": one_of(True, False, "choices"),
         },
     )

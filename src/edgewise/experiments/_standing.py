@@ -1,0 +1,65 @@
+"""What is known of an experiment: the last results in a run folder, in a few words."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ._effort import in_words
+from ._types import SCALES, Experiment, Scale
+
+
+class Standing(NamedTuple):
+    """One experiment at one scale."""
+
+    name: str
+    item: str  # of the paper
+    title: str
+    paper: str
+    scale: Scale
+    cells: int
+    seconds: float  # that all cells take, by their efforts, on one quiet core
+    done: int  # cells of the last results
+    verdicts: dict[str, int]  # of the last results; empty where there are none
+    when: str  # they were made; "" where there are none
+
+    @property
+    def verdict(self) -> str:
+        """The last verdicts in words."""
+        if not self.when:
+            return "not run"
+        told = ", ".join(f"{n} {verdict}" for verdict, n in self.verdicts.items())
+        return told if self.done == self.cells else f"{told} ({self.done} cells)"
+
+    @property
+    def time(self) -> str:
+        return in_words(self.seconds)
+
+
+def standings(experiments: Mapping[str, Experiment], folder: Path) -> Iterator[Standing]:
+    """Every experiment at every scale, with the results that the folder holds of it."""
+    for each in experiments.values():
+        for scale in SCALES:
+            cells = each.cells(scale)
+            last = _last(folder / f"{each.name}-{scale}.json")
+            yield Standing(
+                name=each.name,
+                item=each.item,
+                title=each.title,
+                paper=each.paper,
+                scale=scale,
+                cells=len(cells),
+                seconds=sum(cell.effort for cell in cells),
+                done=len(last.get("cells", [])),
+                verdicts=last.get("verdicts", {}),
+                when=last.get("when", ""),
+            )
+
+
+def _last(path: Path) -> dict[str, Any]:
+    """The results; nothing where there are none or the file is not one of ours."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,182 @@
+"""Certificates that users can trust: vote mass by label cardinality, and kappa beside a bootstrap.
+
+Mass: for rows with r of K labels each the least mass of the best votes is the minimum of a convex
+function of one variable (docs/answers/certificates.md), in closed form for r = 0, 1 and K/2; a
+linear program must find the same. Kappa: no resampled table whose frequencies change by at most the
+certified bound may have another sign, and tables with a small kappa are those whose signs change.
+"""
+
+from statistics import median
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.stats import hypergeom, spearmanr
+
+from ..lab.convergence import mass_bound, sharp_constant
+from ..lab.truth_table import TruthTable
+from . import _verdict, truth_tables
+from ._data import Split
+from ._types import Cell, Experiment, Finding, Outcome, Records, Scale, Table
+
+CLASSES = {"small": (4, 7), "paper": (4, 6, 7, 8, 10, 13, 16, 20)}
+TABLES = {"small": 5, "paper": 60}
+RESAMPLED = {"small": 50, "paper": 300}
+CLOSE = 1e-6
+
+
+def mass_of_share(share: float, K: int, r: int) -> float:
+    """The largest mean mass over numbers p of +1 votes, where r labels share `share` evenly."""
+    if r == 0:
+        return 1.0
+    largest = 0.0
+    for p in range(K // 2 + 1):
+        j = np.arange(max(0, p + r - K), min(p, r) + 1)
+        kept = share * (2 * j - r) / r - (1 - share) * (2 * (p - j) - (K - r)) / (K - r)
+        largest = max(largest, float(hypergeom.pmf(j, K, r, p) @ np.abs(kept)))
+    return largest
+
+
+def least_mass(K: int, r: int) -> float:
+    """The least mass of the best votes for rows with r of K labels."""
+    found = minimize_scalar(
+        mass_of_share, bounds=(0, 1), args=(K, r), method="bounded", options={"xatol": 1e-10}
+    )
+    return float(min(found.fun, mass_of_share(0.5, K, r)))
+
+
+def closed_form(K: int, r: int) -> float | None:
+    """For r = 0, 1 and K / 2; None otherwise."""
+    if r == 0:
+        return 1.0
+    if r == 1:
+        return sharp_constant(K)
+    if 2 * r != K:
+        return None
+    p = r - 1 + r % 2  # the largest odd number up to K / 2
+    j = np.arange(p + 1)
+    return float(hypergeom.pmf(j, K, r, p) @ np.abs(2 * j - p)) / r
+
+
+def cells(scale: Scale) -> list[Cell]:
+    mass = [Cell(f"mass/K={K}", {"K": K}, effort=0.2) for K in CLASSES[scale]]
+    sizes = {"tables": TABLES[scale], "resampled": RESAMPLED[scale]}
+    return [*mass, Cell("kappa", sizes, effort=3.0 if scale == "small" else 60.0)]
+
+
+def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
+    return _kappa(cell) if cell.name == "kappa" else _mass(cell.params["K"])
+
+
+def _mass(K: int) -> Outcome:
+    rows = {}
+    for r in range(K // 2 + 1):
+        program = mass_bound(K, {r})
+        rows[str(r)] = {
+            "program": program,
+            "minimum": least_mass(K, r),
+            "closed": closed_form(K, r),
+        }
+    return {"by_labels": rows}
+
+
+def _kappa(cell: Cell) -> Outcome:
+    rng = np.random.default_rng(cell.seed)
+    drawn = [truth_tables.random_table(rng) for _ in range(cell.params["tables"])]
+    return {"tables": [_bootstrap(table, cell.params["resampled"], rng) for table in drawn]}
+
+
+def _bootstrap(table: TruthTable, n: int, rng: np.random.Generator) -> dict[str, Any]:
+    """Signs of all pairs on resampled tables, beside the bounds of kappa."""
+    bounds = table.stability()
+    V = table.pairs.V
+    signs = np.sign(V @ table.minimise().beta)
+    counts = np.asarray(table.counts, dtype=float)
+    total = int(counts.sum())
+    flips, within, broken = 0, 0, 0
+    for _ in range(n):
+        resampled = rng.multinomial(total, counts / total)
+        kept = resampled > 0
+        again = TruthTable.from_cells(table.patterns[kept], resampled[kept])
+        changed = not again.existence.unique or bool(
+            (np.sign(V @ again.minimise().beta) != signs).any()
+        )
+        small = float(np.abs(resampled - counts).max()) / total <= bounds.lower
+        flips, within, broken = flips + changed, within + small, broken + (small and changed)
+    return {
+        "lower": float(bounds.lower),
+        "upper": float(bounds.upper),
+        "flips": flips / n,
+        "within": within / n,
+        "broken": broken,
+    }
+
+
+def findings(scale: Scale, records: Records) -> list[Finding]:
+    mass = [r for name, r in records.items() if name.startswith("mass")]
+    entries = [e for r in mass for e in r.outcome["by_labels"].values()]
+    off = max((abs(e["program"] - e["minimum"]) for e in entries), default=None)
+    closed = [abs(e["program"] - e["closed"]) for e in entries if e["closed"] is not None]
+    found = [
+        _verdict.close("minimum of one variable less the linear program", off, 0.0, CLOSE),
+        _verdict.close(
+            "closed form (r = 0, 1, K/2) less the linear program",
+            max(closed, default=None),
+            0.0,
+            CLOSE,
+        ),
+    ]
+    kappa = records.get("kappa")
+    tables = kappa.outcome["tables"] if kappa else []
+    broken = sum(t["broken"] for t in tables)
+    rank = spearmanr([t["lower"] for t in tables], [t["flips"] for t in tables]) if tables else None
+    return [
+        *found,
+        _verdict.claim(
+            "no resampled table within the certified kappa changes a sign",
+            broken == 0 if kappa else None,
+            f"{broken} of {len(tables)} tables",
+        ),
+        _verdict.claim(
+            "tables with a larger kappa change their signs less often: rank correlation below -0.8",
+            bool(rank.statistic < -0.8) if rank is not None else None,
+            f"{rank.statistic:.3f}" if rank is not None else "",
+        ),
+    ]
+
+
+def tables(scale: Scale, records: Records) -> list[Table]:
+    rows = [
+        [record.params["K"], r, entry["program"], entry["minimum"], entry["closed"]]
+        for name, record in records.items()
+        if name.startswith("mass")
+        for r, entry in record.outcome["by_labels"].items()
+    ]
+    shown = [Table("Least mass", ["K", "r", "program", "one variable", "closed"], rows)]
+    kappa = records.get("kappa")
+    if kappa is None:
+        return shown
+    found = kappa.outcome["tables"]
+    ratios = [t["lower"] / t["upper"] for t in found if t["upper"] > 0]
+    cells_of = [
+        f"{median(ratios):.2f}",
+        f"{min(ratios):.2f}",
+        f"{median(t['flips'] for t in found):.2f}",
+        f"{median(t['within'] for t in found):.2f}",
+    ]
+    columns = ["lower / upper, median", "least", "tables that change", "within kappa"]
+    return [*shown, Table("Kappa beside resampled tables, 1000 examples", columns, [cells_of])]
+
+
+EXPERIMENT = Experiment(
+    name="certificates",
+    title="Vote mass by label cardinality; kappa beside a bootstrap",
+    paper=f"B. Kégl, COLT 2014; {truth_tables.PAPER}",
+    tolerance="The three ways to the least mass agree within 1e-6. One resampled table within the "
+    "certified kappa that changes a sign refutes the certificate.",
+    cells=cells,
+    run=run,
+    findings=findings,
+    tables=tables,
+    item="vote mass (Kégl), the margin kappa (Brossier and Lafitte)",
+)
