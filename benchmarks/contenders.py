@@ -124,9 +124,9 @@ class Edgewise(Contender):
 class LightGBM(Contender):
     """With `extra_trees` one cut of every feature is drawn, as with our splitter="random"."""
 
-    def __init__(self, name: str, *, extra_trees: bool) -> None:
+    def __init__(self, name: str, **params: Any) -> None:
         self.name = name
-        self.extra_trees = extra_trees
+        self.params = params
 
     def build(self, setting: Setting) -> Any:
         import lightgbm
@@ -138,7 +138,7 @@ class LightGBM(Contender):
             n_jobs=setting.threads,
             random_state=0,
             verbosity=-1,
-            extra_trees=self.extra_trees,
+            **self.params,
         )
 
     def train(self, model: Any, X: Features, y: Labels, mark: Callable[[], None]) -> None:
@@ -258,7 +258,7 @@ OURS = {
 }
 RANDOM_CUTS = "-random"  # after the name of one of ours: one cut of a feature, drawn
 PEERS: dict[str, Contender] = {
-    "lightgbm": LightGBM("lightgbm", extra_trees=False),
+    "lightgbm": LightGBM("lightgbm"),
     "lightgbm-extra-trees": LightGBM("lightgbm-extra-trees", extra_trees=True),
     "xgboost": XGBoost(),
     "catboost": CatBoost("catboost", symmetric=False),
@@ -268,7 +268,9 @@ PEERS: dict[str, Contender] = {
 
 
 def contender(name: str, **params: Any) -> Contender:
-    """The contender called `name`; `params` go to the constructor of our own estimators."""
+    """The contender called `name`; `params` go to our own estimators and to LightGBM."""
+    if params and name == "lightgbm":
+        return LightGBM(name, **params)
     if name in PEERS:
         return PEERS[name]
     if name in OURS:

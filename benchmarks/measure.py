@@ -74,10 +74,10 @@ def in_fresh_process(job: Job) -> Cost:
 @contextlib.contextmanager
 def noticing_others(what: str) -> Iterator[None]:
     """Print a note if other programs used the cores meanwhile: such a time is worth little."""
-    start, busy = time.perf_counter(), _busy_elsewhere()
+    start, busy = time.perf_counter(), busy_elsewhere()
     yield
     wall = time.perf_counter() - start
-    share = (_busy_elsewhere() - busy) / (wall * (os.cpu_count() or 1))
+    share = (busy_elsewhere() - busy) / (wall * (os.cpu_count() or 1))
     if wall > 0.5 and share > OTHERS:  # the system counts in hundredths of a second
         report.note(f"other programs took {share:.0%} of the cores during {what}")
 
@@ -106,7 +106,7 @@ def run(job: Job) -> Cost:
     return Cost(fitted.seconds, float(steady), before, peak)
 
 
-def _busy_elsewhere() -> float:
+def busy_elsewhere() -> float:
     """Seconds of processor time so far that neither we nor our children used; 0 if unknown."""
     try:
         fields = Path("/proc/stat").read_text().split(maxsplit=9)[1:9]

