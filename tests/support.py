@@ -24,8 +24,10 @@ EVERY_CLASSIFIER = [
     and issubclass(member, ClassifierMixin)
     and member is not edgewise.TruthTableClassifier
 ]
-# Those that boost K classes round by round.
-CLASSIFIERS = [c for c in EVERY_CLASSIFIER if issubclass(c, Booster)]
+# Those that boost K classes round by round, as many rounds as they are told.
+CLASSIFIERS = [
+    c for c in EVERY_CLASSIFIER if issubclass(c, Booster) and c is not edgewise.AutoBoostClassifier
+]
 LOGISTIC = [c for c in EVERY_CLASSIFIER if issubclass(c, BaseBooster)]
 
 _FAST = {"n_estimators": 6, "learning_rate": 0.3, "max_leaf_nodes": 6, "min_samples_leaf": 1}

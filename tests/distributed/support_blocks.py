@@ -15,7 +15,13 @@ from edgewise.distributed._fit import fit_parts
 from edgewise.distributed._settings import Settings
 
 # Where the rows are cut, as shares; equal numbers are empty parts.
-PARTITIONINGS = {"one": (), "two": (0.4,), "empty": (0.0, 0.1, 0.1, 0.6, 1.0), "nine": None}
+PARTITIONINGS = {
+    "one": (),
+    "two": (0.4,),
+    "three": (0.2, 0.7),
+    "empty": (0.0, 0.1, 0.1, 0.6, 1.0),
+    "nine": None,
+}
 
 
 def places(n, partitioning):
@@ -25,7 +31,7 @@ def places(n, partitioning):
 
 
 def parts_of(X, y, weights, partitioning):
-    at = places(len(X), partitioning)
+    at = places(X.shape[0], partitioning)
     return [
         Raw(X[a:b], y[a:b], None if weights is None else weights[a:b])
         for a, b in zip(at[:-1], at[1:], strict=True)
@@ -82,6 +88,13 @@ def killed_at(part, i, last):
     if i == 2 and part == last:
         os.kill(os.getpid(), signal.SIGKILL)
     return part + i
+
+
+def fit_locally(estimator, X, y, weights=None):
+    """The local fit that one on blocks equals: rows held out for early stopping stay held out,
+    as they do for a warm start."""
+    own = clone(estimator).set_params(warm_start=estimator.early_stopping is True)
+    return own.fit(X, y, sample_weight=weights)
 
 
 def assert_same_fit(one, other):

@@ -8,9 +8,10 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import clone
 from support import nominal_table, table
-from support_blocks import assert_same_fit, fit_inside, places
+from support_blocks import assert_same_fit, fit_inside, fit_locally, places
 
 import edgewise
 from edgewise import InvalidDataError, InvalidParameterError
@@ -28,6 +29,18 @@ ESTIMATORS = {
     "aoso_pair": edgewise.AOSOLogitBoostClassifier(**FEW),
     "aoso_vector": edgewise.AOSOLogitBoostClassifier(leaf="vector", **FEW),
     "mh_tree": edgewise.AdaBoostMHClassifier(n_estimators=3),
+}
+DRAWN = {"subsample": 0.7, "max_features": 3, "splitter": "random", "random_state": 4}
+CONTROLLED = {
+    "mart": edgewise.MARTClassifier(
+        **FEW, **DRAWN, l2_regularization=1.0, monotonic_cst={0: {1: 1}}, early_stopping=True
+    ),
+    "aoso": edgewise.AOSOLogitBoostClassifier(
+        **FEW, **DRAWN, interaction_cst="pairwise", monotonic_cst={0: {1: 1}}, calibration="vector"
+    ),
+    "mh": edgewise.AdaBoostMHClassifier(
+        n_estimators=4, max_features=3, splitter="random", random_state=4, early_stopping=True
+    ),
 }
 LONG = edgewise.AOSOLogitBoostClassifier(n_estimators=25, max_leaf_nodes=8)
 
@@ -83,6 +96,15 @@ def test_workers_and_partitionings_do_not_matter(cluster, client, gaps, n_worker
         partitioning = ["one", "two", "empty", "nine"][(i + n_workers) % 4]
         remote = clone(estimator).fit(*collections(*gaps, partitioning))
         assert_same_fit(remote, clone(estimator).fit(*gaps))
+
+
+@pytest.mark.parametrize("n_workers", [1, 3, 2])
+def test_growing_is_controlled_as_locally(cluster, client, gaps, n_workers):
+    scale(cluster, client, n_workers)
+    for i, estimator in enumerate(CONTROLLED.values()):
+        partitioning = ["one", "two", "three"][(i + n_workers) % 3]
+        remote = clone(estimator).fit(*collections(*gaps, partitioning))
+        assert_same_fit(remote, fit_locally(estimator, *gaps))
 
 
 def test_answers_by_tasks_are_the_same(client, gaps, monkeypatch):
@@ -159,6 +181,19 @@ def test_data_frames_weights_and_validation_rows(client, gaps, rng):
     np.testing.assert_array_equal(answer.compute(), local.predict(train[names]))
 
 
+def test_blocks_of_sparse_rows(client):
+    X = sparse.random(600, 80, density=0.05, random_state=0, format="csr")
+    y = (X[:, :30].sum(axis=1) > X[:, 30:60].sum(axis=1)).A1.astype(int) + (
+        X[:, 60] > 0
+    ).toarray().ravel()
+    dX, dy = collections(X.toarray(), y, "three")
+    thin = dX.map_blocks(sparse.csr_matrix, dtype=float, meta=sparse.csr_matrix((0, 0)))
+    boost = clone(ESTIMATORS["aoso_pair"]).set_params(early_stopping=True, random_state=0)
+    remote, local = clone(boost).fit(thin, dy), fit_locally(boost, X, y)
+    assert_same_fit(remote, local)
+    np.testing.assert_array_equal(remote.predict_proba(thin).compute(), local.predict_proba(X))
+
+
 def test_categories_given_by_number(client):
     X, y = nominal_table(1, n=400, levels=9, missing=0.05)
     boost = clone(ESTIMATORS["logitboost"]).set_params(categorical_features=[0, 1])
@@ -217,19 +252,21 @@ def kill_one(client):
     os.kill(pids[holders[0]], signal.SIGKILL)
 
 
-def test_a_killed_worker_costs_nothing_but_time(cluster, client, gaps):
+@pytest.mark.parametrize("given", [{}, DRAWN | {"early_stopping": True}], ids=["all", "drawn"])
+def test_a_killed_worker_costs_nothing_but_time(cluster, client, gaps, given):
     def strike():
         kill_one(client)
         cluster.scale(3)  # one that joins later
 
-    boost = clone(LONG).set_callbacks(AtRound(8, strike))
+    long = clone(LONG).set_params(**given)
+    boost = clone(long).set_callbacks(AtRound(8, strike))
     remote = boost.fit(*collections(*gaps, "nine"))
     scale(cluster, client, 2)
-    assert_same_fit(remote, clone(LONG).fit(*gaps))
+    assert_same_fit(remote, fit_locally(long, *gaps))
 
 
 def test_no_workers_left_ends_the_fit_and_leaves_the_checkpoint(cluster, client, gaps, tmp_path):
-    file = tmp_path / "rounds.npz"
+    file = tmp_path / "rounds.edgewise"
     boost = clone(LONG).set_callbacks(AtRound(12, lambda: scale(cluster, client, 0)))
     begin = time.monotonic()
     with (
@@ -257,14 +294,35 @@ def test_raw_data_is_released(client, gaps):
     assert kinds == {"bin_part"}
 
 
+def erred(client):
+    """Tasks that the scheduler keeps though they have failed."""
+    return client.run_on_scheduler(
+        lambda dask_scheduler: [
+            key for key, task in dask_scheduler.tasks.items() if task.state == "erred"
+        ]
+    )
+
+
+def test_a_failed_first_pass_leaves_no_tasks(client, gaps):
+    X, y = gaps
+    wrong = da.from_array(np.full(len(y), np.nan), chunks=100)
+    try:
+        clone(ESTIMATORS["mart"]).fit(da.from_array(X, chunks=(100, -1)), wrong)
+    except ValueError as error:
+        kept = error  # with its traceback, and with that all futures of its frames
+    deadline = time.monotonic() + 10
+    while erred(client) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert erred(client) == []
+    assert kept is not None
+
+
 def test_refusals_have_words(client, gaps):
     X, y = collections(*gaps)
-    with pytest.raises(InvalidParameterError, match="cannot be fitted on Dask"):
+    with pytest.raises(InvalidParameterError, match="cannot be fitted on rows that"):
         edgewise.SAMMEClassifier().fit(X, y)
-    with pytest.raises(InvalidParameterError, match="max_bins.* at most 255 on Dask"):
+    with pytest.raises(InvalidParameterError, match="max_bins.* at most 255 on rows that"):
         edgewise.MARTClassifier(max_bins=256).fit(X, y)
-    with pytest.raises(InvalidParameterError, match="X_val"):
-        edgewise.MARTClassifier(early_stopping=True).fit(X, y)
     with pytest.raises(InvalidDataError, match="inconsistent numbers"):
         edgewise.MARTClassifier().fit(X, y[:-1])
     with pytest.raises(InvalidDataError, match="two classes"):

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import partial
 
 import numpy as np
 import onnxruntime
@@ -20,7 +21,7 @@ from edgewise.export import to_c, to_onnx, to_python, to_treelite
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
-ADDITIVE = dict(VARIANTS)
+ADDITIVE = VARIANTS | {"auto": partial(edgewise.AutoBoostClassifier, effort="fast")}
 EVERY = ADDITIVE | {
     "martiboost": lambda **parameters: edgewise.MartiBoostClassifier(n_layers=5, **parameters)
 }
@@ -131,12 +132,29 @@ def test_onnx_of_many_labels(cls):
 
 def test_onnx_has_words_for_what_it_cannot_express():
     X, y = table(0, levels=4)
-    model = edgewise.MARTClassifier(n_estimators=1, categorical_features=[0]).fit(X / 3, y)
-    with pytest.raises(ModelFormatError, match="only categories that are whole numbers"):
-        to_onnx(model)
     model = edgewise.MARTClassifier(n_estimators=1).fit(X, y.astype(np.uint64) + 2**63)
     with pytest.raises(ModelFormatError, match="only labels that are integers of 64 bits"):
         to_onnx(model)
+
+
+def test_onnx_categories_may_be_any_numbers():
+    """Fractions, negative numbers, numbers beyond 32 bits; -0.0 is 0.0."""
+    X, y = nominal_table(3, n=300, levels=9)
+    X[:, 0] = np.array([0.5, -0.25, 2.0**40, -(2.0**52), 0.0, 1e-300, 1.0, 2.0, 3.0])[
+        ((X[:, 0] + 9) / 7).astype(int)
+    ]
+    model = edgewise.SAMMEClassifier(n_estimators=20, categorical_features=[0]).fit(X, y)
+    X = np.vstack([X, awkward(model, strangers=(-0.0, 0.25, np.inf, -np.inf, 2.0**40 + 1))])
+    assert_decided_alike(model, X, *run_onnx(model, X), rtol=1e-12)
+
+
+def test_onnx_of_many_sets_in_parts(monkeypatch):
+    """Trees whose sets would need many columns are added up in several parts."""
+    model = fitted("mart")
+    X, nodes = awkward(model), len(to_onnx(model).graph.node)
+    monkeypatch.setattr("edgewise.export._onnx_trees.MOST_SETS", 2)
+    assert len(to_onnx(model).graph.node) > nodes
+    assert_decided_alike(model, X, *run_onnx(model, X), rtol=1e-12)
 
 
 def test_onnx_models_say_what_they_are():
@@ -325,7 +343,8 @@ def places(model, frame, column):
 
 @needs_gcc
 def test_c_of_a_model_without_rounds(tmp_path):
-    model = edgewise.AOSOLogitBoostClassifier(n_estimators=3).fit(np.ones((20, 1)), [0, 1] * 10)
+    with pytest.warns(edgewise.FitWarning, match="learned nothing"):
+        model = edgewise.AOSOLogitBoostClassifier(n_estimators=3).fit(np.ones((20, 1)), [0, 1] * 10)
     assert model.n_iter_ == 0
     compiled = Compiled(to_c(model), tmp_path, 2)
     np.testing.assert_array_equal(compiled.rows("probabilities", np.ones((2, 1))), 0.5)

@@ -282,12 +282,13 @@ def draw_of_rows(X, costs, seed):
     return draw
 
 
+@pytest.mark.parametrize("step", ["paper", "constant"])
 @pytest.mark.parametrize("K", [2, 3, 5])
-def test_softmax_draws(K, seed):
+def test_softmax_draws(K, step, seed):
     """Without weights: the reference draws rows too, the fast code takes each of them once."""
     X, y = table(seed + 30, n=60, K=K, missing=0.1)
     costs = np.random.default_rng(seed).uniform(0.1, 1.0, size=(len(y), K))
-    assert_same_softmax(X, y, None, costs, draw_of_rows(X, costs, seed_of(3)))
+    assert_same_softmax(X, y, None, costs, draw_of_rows(X, costs, seed_of(3)), step=step)
 
 
 # --- MartiBoost -------------------------------------------------------------------------------

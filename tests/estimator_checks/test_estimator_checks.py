@@ -31,11 +31,13 @@ every_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS)
 NAMES = np.array(["setosa", "versicolor", "virginica"])
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")  # of classes with one row
 @parametrize_with_checks([classifier() for classifier in EVERY_CLASSIFIER])
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")  # of labels that are noise
 @parametrize_with_checks([edgewise.AOSOLogitBoostClassifier(leaf="vector")])
 def test_scikit_learn_contract_of_vector_leaves(estimator, check):
     check(estimator)

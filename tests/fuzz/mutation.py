@@ -35,12 +35,12 @@ KINDS = ["tuple", "set", "dict", "float", "array", "values", "shape", "dtype"]
 TYPES = ["f8", "f4", "i8", "i4", "u1", "u4", "?"]
 
 
-def mutated(draw: Draw) -> bytes:
-    """The bytes of a golden file with one to four changes."""
-    number = draw(len(SEEDS))
+def mutated(draw: Draw, seeds: list[bytes] = SEEDS) -> bytes:
+    """The bytes of a golden file, or of another, with one to four changes."""
+    number = draw(len(seeds))
     if draw(8) == 0:
-        return _with_other_bytes(bytearray(SEEDS[number]), draw)
-    header, arrays = OPENED[number]
+        return with_other_bytes(bytearray(seeds[number]), draw)
+    header, arrays = OPENED[number] if seeds is SEEDS else unpack(seeds[number])
     arrays = dict(arrays)
     for _ in range(1 + draw(4)):
         if draw(2):
@@ -56,7 +56,7 @@ def packed(header, arrays) -> bytes:
     return to_safetensors(arrays, metadata={"edgewise": text})
 
 
-def _with_other_bytes(data: bytearray, draw: Draw) -> bytes:
+def with_other_bytes(data: bytearray, draw: Draw) -> bytes:
     for _ in range(1 + draw(4)):
         at = draw(len(data) + 1)
         what = draw(4)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support import VARIANTS, assert_same_model
+from support import VARIANTS, assert_same_model, table
 
 import edgewise
 from edgewise import _core
@@ -45,6 +45,7 @@ def assert_same_for_threads_and_orders(make, X, y, w, seed=0, n_jobs=(2, 4)):
         np.testing.assert_array_equal(other.predict_proba(shuffled[0]), proba[order])
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")  # some hold nothing to learn
 @every_variant
 @settings(max_examples=12, deadline=None)
 @given(
@@ -153,6 +154,25 @@ def test_costs_of_rows(projection):
     )
     assert_same_model(one.model_, two.model_)
     np.testing.assert_array_equal(one.history_["loss"], two.history_["loss"])
+
+
+@pytest.mark.parametrize("K", [2, 3])
+def test_the_vote_of_a_truth_table(K):
+    X, y = table(K, n=203, K=K, noise=0.6)
+    make = partial(edgewise.MARTClassifier, n_estimators=1, max_leaf_nodes=3, max_features=1)
+    named = [(f"mart{s}", make(random_state=s).fit(X, y)) for s in range(5)]
+    rng = np.random.default_rng(K)
+    w, order = rng.uniform(0.1, 3.0, size=203), rng.permutation(203)
+    one, two = (
+        edgewise.TruthTableClassifier(named, cv="prefit").fit(
+            X[rows], y[rows], sample_weight=w[rows]
+        )
+        for rows in (slice(None), order)
+    )
+    np.testing.assert_array_equal(one.beta_, two.beta_)
+    for mine, others in zip(one.tables_, two.tables_, strict=True):
+        np.testing.assert_array_equal(mine.counts, others.counts)
+    np.testing.assert_array_equal(one.predict_proba(X)[order], two.predict_proba(X[order]))
 
 
 @every_variant

@@ -78,6 +78,10 @@ CHANGES = {
     "a negative cover": put("model.cover", 1, -0.1),
     "a cover that is not a number": put("model.cover", 1, np.nan),
     "a value that is infinite": put("model.values", 0, -np.inf),
+    "values whose sum is infinite": put("model.values", slice(None), 1e308),
+    "a value too large": put("model.values", 0, -1e300),
+    "a start too large": put("model.start", 0, 1e300),
+    "a gain too large": put("model.gain", 0, 1e300),
     "a class beyond the last": put("model.classes", 0, 3),
     "a negative class": put("model.classes", 0, -1),
     "sets do not begin at 0": put("model.set_start", 0, 1),
@@ -154,6 +158,7 @@ CHANGES = {
     "more features than names": say("feature_names", value=["a", "b"]),
     "names of features that are none": say("feature_names", value=[1, 2, 3]),
     "names as text": say("feature_names", value="abc"),
+    "a name twice": say("feature_names", value=["a", "b", "a"]),
     "half a surrogate pair": say("feature_names", value=["a", "b", "\ud800"]),
     "facts as a list": say("fitted", value=[]),
     "a fact missing": drop("fitted", "n_iter_"),
@@ -242,6 +247,13 @@ WORDS = {
     "a type that is none": say("categories", "2", value=["int64"]),
     "a column that is not categorical": say("categories", "0", value="int64"),
     "categories as a list": say("categories", value=[]),
+    "a set beyond the table": put("model.set_values", -1, 10**6),
+    "a set below the table": put("model.set_values", 0, -1),
+    "a set between the places of the table": put("model.set_values", 0, 0.5),
+    "a column written in another way": lambda header, arrays: (
+        header["categories"].update({"02": header["categories"].pop("2")}),
+        arrays.update({"categories.02": arrays.pop("categories.2")}),
+    ),
 }
 
 
@@ -281,6 +293,25 @@ def test_wrong_branching_programs_are_refused(name, tmp_path):
     from_bytes(rewritten(tmp_path / "model", lambda header, arrays: None))
     with pytest.raises(ModelFormatError):
         from_bytes(rewritten(tmp_path / "model", PROGRAM[name]))
+
+
+@pytest.mark.parametrize("name", ["AdaBoostMHClassifier", "SAMMEClassifier", "MARTClassifier"])
+def test_the_largest_values_allowed_predict_and_continue(name, tmp_path):
+    X, y = table(0)
+    boost = getattr(edgewise, name)
+    boost(n_estimators=3).fit(X, y).save(tmp_path / "model")
+
+    def enlarge(header, arrays):
+        values = arrays["model.values"]
+        arrays["model.values"] = np.where(np.arange(len(values)) % 2, 1.0, -1.0) * (
+            1e250 / len(values) / 2
+        )
+
+    model = from_bytes(rewritten(tmp_path / "model", enlarge))
+    assert np.isfinite(model.predict_proba(X)).all()
+    model.set_params(warm_start=True, n_estimators=5).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert np.isfinite(model.history_["loss"]).all()
 
 
 def test_a_pickle_with_wrong_arrays_does_not_reach_the_core():

@@ -208,6 +208,7 @@ def test_columns_without_information_are_ignored(make_drawless):
     )
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_nothing_to_learn_gives_the_class_frequencies(make_logistic):
     y = np.array([0, 0, 0, 1, 1, 2])
     model = make_logistic().fit(np.ones((6, 2)), y)

@@ -114,6 +114,18 @@ def test_rows_are_held_out_where_none_are_given():
     assert "validation_score" in with_stopping.history_
 
 
+@pytest.mark.parametrize("class_weight", ["balanced", {0: 3.0, 2: 0.5}])
+@pytest.mark.parametrize("method", ["priors", "temperature", "vector"])
+def test_soft_labels_that_are_certain_are_labels(method, class_weight):
+    X, y = table(5, n=200, K=3)
+    make = {"calibration": method, "class_weight": class_weight, "n_estimators": 5}
+    one, other = (
+        edgewise.MARTClassifier(**make).fit(X[:140], t[:140], X_val=X[140:], y_val=t[140:])
+        for t in (y, np.eye(3)[y])
+    )
+    assert_same_model(one.model_, other.model_)
+
+
 @pytest.mark.parametrize("method", ["temperature", "vector"])
 def test_the_order_of_rows_does_not_matter(method):
     make = LOGISTIC_VARIANTS["aoso_pair"]

@@ -136,16 +136,57 @@ def test_rare_categories_beyond_the_limit_are_treated_as_missing():
     assert model.predict(x.reshape(-1, 1)).tolist() == (x >= MOST).tolist()
 
 
-def test_a_category_that_a_node_has_not_seen_goes_with_its_majority():
-    # The second split is of the rows with x = 0 only; category 3 is not among them.
-    x = np.repeat([0, 1], [9, 9])
-    c = np.array([1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3])
-    y = np.where(x == 1, 0, c)
+def node_of_some_categories(c, y):
+    """A tree that first sets x = 1 apart, where all of 1..9 occur, and then splits by c."""
+    others = np.repeat(np.arange(1, 10), 40)
+    x = np.repeat([0, 1], [len(c), len(others)])
+    X = np.column_stack([x, np.concatenate([c, others])])
     options = {"n_estimators": 1, "max_leaf_nodes": 3, "min_samples_leaf": 1, "init": "zero"}
     model = edgewise.AOSOLogitBoostClassifier(categorical_features=[1], **options)
-    model.fit(np.column_stack([x, c]), y)
-    assert model.predict([[0, 3]]) == model.predict([[0, 1]]) == 1
-    assert model.predict([[0, 2]]) == 2
+    model.fit(X, np.concatenate([y, np.zeros(len(others), dtype=int)]))
+    assert model.model_.feature[0] == 0
+    return model
+
+
+def test_a_category_that_a_node_has_not_seen_follows_the_order_of_the_values():
+    c = np.repeat([2, 3, 7, 8], [6, 5, 4, 5])
+    model = node_of_some_categories(c, np.where(c > 5, 2, 1))
+    rows = np.column_stack([np.zeros(9), np.arange(1, 10)])
+    assert model.predict(rows).tolist() == [1, 1, 1, 1, 2, 2, 2, 2, 2]  # the gap is halved
+
+
+def test_a_category_that_a_node_has_not_seen_goes_with_those_that_do_not_stand_apart():
+    c = np.repeat([1, 3, 5, 7, 9], [40, 40, 6, 6, 40])
+    y = np.where(np.isin(c, [1, 9]), 1, 2)
+    y[np.isin(c, [5, 7])] = [1, 2] * 6
+    model = node_of_some_categories(c, y)
+    assert len(model.model_.set_start) == 2
+    chosen = set(model.model_.set_values.tolist())
+    assert ({1.0, 9.0} <= chosen) != ({3.0} <= chosen)
+    together = {2.0, 4.0, 5.0, 6.0, 7.0, 8.0}
+    assert together <= chosen or together.isdisjoint(chosen)
+
+
+def test_rare_categories_are_not_sorted_by_their_labels():
+    """A column of noise in which every category has three rows: nothing is learned from it."""
+    rng = np.random.default_rng(0)
+    noise = np.repeat(np.arange(200), 3)
+    y = rng.integers(0, 3, size=len(noise))
+    for make in (edgewise.AOSOLogitBoostClassifier, edgewise.LogitBoostClassifier):
+        model = make(n_estimators=1, max_leaf_nodes=2, min_samples_leaf=1, categorical_features=[0])
+        X = noise[:, np.newaxis].astype(float)
+        share = np.mean(model.fit(X, y).predict(X) == y)
+        assert share < 0.5, "labels were learned by heart"
+
+
+def test_weights_that_are_shares_of_a_whole_change_nothing():
+    X, y = nominal_table(18, n=200, K=3)
+    options = {"n_estimators": 3, "min_samples_leaf": 1, "categorical_features": NOMINAL}
+    plain = edgewise.LogitBoostClassifier(**options).fit(X, y)
+    shares = edgewise.LogitBoostClassifier(**options).fit(X, y, np.full(len(y), 1.0 / 256))
+    assert len(plain.model_.set_start) > 1
+    np.testing.assert_array_equal(shares.model_.set_values, plain.model_.set_values)
+    np.testing.assert_allclose(shares.predict_proba(X), plain.predict_proba(X), atol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int64, np.float32])

@@ -34,7 +34,21 @@ def test_list_names_every_experiment():
     assert shown.exit_code == 0
     assert all(name in shown.stdout for name in experiments.EXPERIMENTS)
     listed = json.loads(run("--list", "--json").stdout)["experiments"]
-    assert [each["name"] for each in listed] == list(experiments.EXPERIMENTS)
+    assert list(dict.fromkeys(each["name"] for each in listed)) == list(experiments.EXPERIMENTS)
+    assert all(each["item"] and each["seconds"] > 0 for each in listed)
+
+
+def test_list_tells_the_last_verdict_of_each_scale(tmp_path):
+    assert run(FAST, *ONLY, "--out", tmp_path).exit_code == 0
+    (tmp_path / "differences-small.json").write_text("not JSON")
+    listed = json.loads(run("--list", "--json", "--out", tmp_path).stdout)["experiments"]
+    told = {(each["name"], each["scale"]): each for each in listed}
+    done = json.loads((tmp_path / f"{FAST}-small.json").read_text())
+    assert told[FAST, "small"]["verdicts"] == done["verdicts"]
+    assert told[FAST, "small"]["done"] == len(done["cells"])
+    assert told[FAST, "paper"]["verdict"] == told["differences", "small"]["verdict"] == "not run"
+    shown = " ".join(run("--list", "--out", tmp_path).stdout.split())
+    assert f"({len(done['cells'])} cells)" in shown or "not judged" in shown
 
 
 def test_a_run_writes_results_and_says_where(tmp_path):

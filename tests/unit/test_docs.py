@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from support import CLASSIFIERS, EVERY_CLASSIFIER, LOGISTIC, table
 
-import edgewise
-
 PROJECT = Path(__file__).parents[2]
 DOCS = PROJECT / "docs"
 PAGES = {
+    "AutoBoostClassifier": "auto_boost",
     "MARTClassifier": "mart",
     "ABCMARTClassifier": "abc_mart",
     "LogitBoostClassifier": "logitboost",
@@ -62,7 +61,7 @@ def test_every_parameter_is_documented_with_its_default(estimator):
 
 @pytest.mark.parametrize("estimator", VOTERS, ids=lambda e: e.__name__)
 def test_history_is_documented(estimator):
-    rounds = {} if estimator is edgewise.MartiBoostClassifier else {"n_estimators": 2}
+    rounds = {"n_estimators": 2} if estimator in CLASSIFIERS else {}
     history = estimator(**rounds).fit(*table(0, n=60, K=2)).history_
     assert set(TOLD.findall(section(page_of(estimator), "What `history_` tells"))) == set(history)
 

@@ -84,6 +84,7 @@ def test_a_tree_of_one_class_gives_its_gain_to_that_class():
         assert by_class[k].sum() == pytest.approx(m.gain[of_tree].sum() / m.gain.sum())
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_a_model_without_splits_has_no_importances():
     X, y = np.ones((20, 2)), np.arange(20) % 2
     model = edgewise.SAMMEClassifier(n_estimators=1).fit(X, y)

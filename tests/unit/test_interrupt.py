@@ -22,7 +22,8 @@ import edgewise
 rng = np.random.default_rng(0)
 for line in sys.stdin:
     name, n_rows, n_classes, parameters = json.loads(line)
-    X, y = rng.normal(size=(n_rows, 5)), rng.integers(n_classes, size=n_rows)
+    X = np.repeat(rng.normal(size=(n_rows // 2, 5)), 2, axis=0)
+    y = rng.integers(n_classes, size=n_rows)
     model = getattr(edgewise, name)(n_estimators=10**6, **parameters)
     print("fitting", flush=True)
     try:
@@ -79,7 +80,10 @@ def child():
 
 
 def interrupt(child, name, n_rows, n_classes, after, **parameters):
-    """Seconds that a fit needs to stop; checks that it stops well."""
+    """Seconds that a fit needs to stop; checks that it stops well.
+
+    Every row is there twice with random labels, so no fit learns them all and ends by itself.
+    """
     child.ask(json.dumps([name, n_rows, n_classes, parameters]))
     assert child.answer() == "fitting"
     time.sleep(after)

@@ -8,7 +8,14 @@ from support import assert_same_model, table, trees_of, uneven_weights
 
 import edgewise
 from edgewise import NewtonBoostClassifier, reference
-from edgewise.losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss, check_loss
+from edgewise.losses import (
+    FocalLoss,
+    GeneralizedCrossEntropy,
+    LogitAdjustedLoss,
+    LogLoss,
+    TransitionLoss,
+    check_loss,
+)
 
 SYMMETRIC = np.full((4, 4), 0.1) + 0.6 * np.eye(4)
 LOSSES = {
@@ -17,6 +24,9 @@ LOSSES = {
     "bounded": GeneralizedCrossEntropy(),
     "absolute": GeneralizedCrossEntropy(q=1.0),
     "transition": TransitionLoss(SYMMETRIC),
+    "focal": FocalLoss(),
+    "focal with little weight": FocalLoss(gamma=0.5),
+    "adjusted": LogitAdjustedLoss([0.7, 0.1, 0.15, 0.05]),
 }
 X, Y = table(0, n=200, K=4)
 
@@ -185,11 +195,45 @@ def test_a_broken_loss_is_refused_in_fit(methods, words):
         lambda: TransitionLoss([[0.5, 0.6], [0.5, 0.5]]),
         lambda: TransitionLoss([[1.5, -0.5], [0.5, 0.5]]),
         lambda: NewtonBoostClassifier(loss=TransitionLoss(np.eye(3))).fit(X, Y),
+        lambda: FocalLoss(gamma=-1.0),
+        lambda: FocalLoss(gamma=np.nan),
+        lambda: LogitAdjustedLoss([0.5, 0.6]),
+        lambda: LogitAdjustedLoss([1.0, 0.0]),
+        lambda: LogitAdjustedLoss([[0.5, 0.5]]),
+        lambda: LogitAdjustedLoss([0.5, 0.5], tau=np.inf),
+        lambda: NewtonBoostClassifier(loss=LogitAdjustedLoss([0.5, 0.5])).fit(X, Y),
     ],
 )
 def test_bad_parameters_of_losses(make):
     with pytest.raises(edgewise.InvalidParameterError):
         make()
+
+
+def test_the_focal_loss_without_gamma_is_the_log_loss():
+    rng = np.random.default_rng(0)
+    Y_, F = np.eye(4)[rng.integers(4, size=30)], rng.normal(size=(30, 4))
+    focal, log = FocalLoss(gamma=0.0), LogLoss()
+    for name in ("value", "gradient", "hessian"):
+        np.testing.assert_allclose(getattr(focal, name)(Y_, F), getattr(log, name)(Y_, F))
+
+
+def test_an_adjusted_loss_finds_the_rare_class():
+    """With equal likelihoods of the classes the rare one gets its half of the decisions."""
+    rng = np.random.default_rng(0)
+    codes = (rng.random(4000) < 0.1).astype(int)
+    x = (rng.normal(size=4000) + 1.0 * codes)[:, np.newaxis]
+    priors = np.bincount(codes) / 4000
+    recalls = {}
+    for name, loss in {"log": LogLoss(), "adjusted": LogitAdjustedLoss(priors)}.items():
+        model = NewtonBoostClassifier(
+            loss=loss, n_estimators=30, max_leaf_nodes=4, min_samples_leaf=100
+        ).fit(x[:2000], codes[:2000])
+        said = model.predict(x[2000:])
+        recalls[name] = [(said == k)[codes[2000:] == k].mean() for k in (0, 1)]
+    assert recalls["log"][1] < 0.1
+    # the best balanced accuracy cuts halfway between the means: Phi(1/2) = 0.69 of both classes
+    assert np.mean(recalls["adjusted"]) == pytest.approx(0.69, abs=0.04)
+    assert abs(recalls["adjusted"][0] - recalls["adjusted"][1]) < 0.15
 
 
 def test_a_loss_of_ones_own_is_not_saved(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 from support import assert_same_model, fitted_attributes, table, uneven_weights
 
-from edgewise import InvalidDataError, MartiBoostClassifier, SAMMEClassifier
+from edgewise import FitWarning, InvalidDataError, MartiBoostClassifier, SAMMEClassifier
 from edgewise.experiments.softmax_toy import noisy_bits
 from edgewise.martiboost import majority
 
@@ -119,7 +119,8 @@ def test_rounding_reaches_no_further_node():
 
 
 def test_nothing_to_learn_is_a_coin():
-    model = small(n_layers=7).fit(np.ones((10, 2)), np.arange(10) % 2)
+    with pytest.warns(FitWarning, match="learned nothing"):
+        model = small(n_layers=7).fit(np.ones((10, 2)), np.arange(10) % 2)
     np.testing.assert_allclose(model.predict_proba(np.ones((1, 2))), [[0.5, 0.5]], atol=1e-12)
 
 

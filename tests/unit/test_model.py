@@ -221,6 +221,7 @@ def test_gain_is_the_fall_of_the_quadratic_model():
     assert model.gain[0] == pytest.approx(2 * (4 * 0.5) ** 2 / (4 * 0.25))
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_importances_without_a_split_are_zeros(make):
     model = make().fit(np.ones((12, 2)), np.arange(12) % 3)
     importances = model.feature_importances_
@@ -267,6 +268,7 @@ def test_max_depth(make_trees, gappy, max_depth):
 
 
 @pytest.mark.parametrize("min_samples_leaf", [1, 2, 10, 40, 75, 76])
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_min_samples_leaf(make_trees, gappy, min_samples_leaf):
     X, y = gappy
     limits = {"min_samples_leaf": min_samples_leaf, "max_leaf_nodes": None}
@@ -322,6 +324,7 @@ def test_only_classes_that_move_are_stored(gappy):
     assert set(MARTClassifier(n_estimators=3).fit(*gappy).model_.width) == {1}
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_nothing_is_allocated_for_rounds_that_never_come(make_drawless):
     X, y = np.ones((20, 1)), np.arange(20) % 2  # nothing to learn
     assert make_drawless(n_estimators=10**9).fit(X, y).n_iter_ <= 1

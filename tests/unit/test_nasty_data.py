@@ -100,6 +100,7 @@ def assert_sound(model, X, n_classes=2):
 
 @every
 @pytest.mark.parametrize("case", TABLES)
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")  # some hold nothing to learn
 def test_every_table_is_learned_from(name, case, tmp_path):
     X = TABLES[case](tmp_path)
     model = EVERY[name]().fit(X, LABELS)

@@ -15,6 +15,7 @@ from support import (
 )
 
 import edgewise
+from edgewise import InvalidParameterError
 
 X = np.arange(24.0).reshape(12, 2)
 Y = np.arange(12) % 3
@@ -64,6 +65,8 @@ OWN = {
     "projection": (["drawn", None, 0], ["'sampled'", "'exact'"]),
     "step": (["fixed", None, 0.1], ["'paper'", "'constant'"]),
     "cost": ([1.0, "dear", [1, 2, 3], [[0, 1], [1]]], ["None", "matrix", "row and column"]),
+    "effort": (["much", None, 1], ["'fast'", "'default'", "'best'"]),
+    "max_trees": ([0, -1, 2.5, "few", True], ["integer", "at least 1", "None"]),
     "n_layers": ([0, 5001, 2.0, None, "ten"], ["integer", "from 1 to 5000"]),
     "routing": (["drawn", None, 1], ["'expected'", "'random'"]),
     "base": (
@@ -138,6 +141,7 @@ GOOD = [
 
 
 @pytest.mark.parametrize("parameters", GOOD, ids=spelled)
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")  # of twelve rows
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_good_value_is_taken(classifier, parameters):
     model = classifier(**({"n_estimators": 2} | parameters)).fit(X, Y)
@@ -231,3 +235,31 @@ def test_silent_unless_asked(make, capfd):
 
 def test_verbose_does_not_change_the_model(make):
     assert_same_model(make(verbose=1).fit(X, Y).model_, make().fit(X, Y).model_)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_depth", 10**10),
+        ("max_leaf_nodes", 10**10),
+        ("min_samples_leaf", 10**12),
+        ("n_estimators", 10**20),
+        ("n_iter_no_change", 2**31),
+        ("learning_rate", 10**400),
+        ("min_gain", 10**400),
+        ("learning_rate", 10**5000),
+    ],
+    ids=lambda value: str(value) if isinstance(value, str) else f"{value.bit_length()} bits",
+)
+def test_numbers_that_no_fit_can_use_are_refused(name, value):
+    boost = edgewise.MARTClassifier(**{name: value})
+    with pytest.raises(InvalidParameterError, match=name) as refused:
+        boost.fit([[0.0], [1.0]], [0, 1])
+    assert len(str(refused.value)) < 500
+
+
+def test_long_values_are_shown_in_part():
+    boost = edgewise.MARTClassifier(class_weight=[[]] * 100_000)
+    with pytest.raises(InvalidParameterError) as refused:
+        boost.fit([[0.0], [1.0]], [0, 1])
+    assert len(str(refused.value)) < 1000

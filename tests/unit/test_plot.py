@@ -234,6 +234,7 @@ def test_tree_to_a_depth_on_given_axes(fitted):
     assert "..." in {text.get_text() for text in display.texts_.values()}
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_a_tree_of_one_leaf():
     X, y = np.ones((30, 1)), np.arange(30) % 3 == 0
     model = edgewise.LogitBoostClassifier(n_estimators=1, init="zero").fit(X, y)

@@ -14,8 +14,11 @@ PUBLIC = [
     "ABCMARTClassifier",
     "AOSOLogitBoostClassifier",
     "AdaBoostMHClassifier",
+    "AutoBoostClassifier",
     "CostWarning",
     "EdgewiseError",
+    "Finding",
+    "FitWarning",
     "InvalidDataError",
     "InvalidParameterError",
     "LogitBoostClassifier",
@@ -28,6 +31,7 @@ PUBLIC = [
     "SoftmaxBoostClassifier",
     "Suspicion",
     "TruthTableClassifier",
+    "data_findings",
     "estimate_memory",
     "expected_cost",
     "expected_cost_scorer",
@@ -74,7 +78,10 @@ def test_every_classifier_was_found():
     names = [c.__name__ for c in EVERY_CLASSIFIER]
     combining = ["TruthTableClassifier"]
     assert names + combining == [n for n in PUBLIC if n.endswith("Classifier")]
-    assert set(EVERY_CLASSIFIER) - set(CLASSIFIERS) == {edgewise.MartiBoostClassifier}
+    assert set(EVERY_CLASSIFIER) - set(CLASSIFIERS) == {
+        edgewise.AutoBoostClassifier,
+        edgewise.MartiBoostClassifier,
+    }
 
 
 def test_version():

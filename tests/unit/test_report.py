@@ -93,6 +93,7 @@ def made(fitted):
 
 
 ALL = [
+    "Findings",
     "Figures",
     "Learning curves",
     "Confusions",
@@ -190,7 +191,7 @@ def test_every_algorithm_tells_its_story(make):
     model = make().fit(X, y)
     told = Read(model.report(X, y, X_train=X, y_train=y).html)
     assert [h for h in told.headings if h in ALL] == told.headings
-    assert set(ALL) - set(told.headings) <= {"Importances"}
+    assert set(ALL) - set(told.headings) <= {"Importances", "Findings"}  # where there are some
     stories = set(model.history_) - {"seconds"}
     described = [s["description"] for s in told.charts.values()]
     for name in stories:
@@ -268,6 +269,7 @@ def test_large_data_are_sampled_for_the_curves():
     assert rows.sample(5000) is rows
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_a_model_without_a_round():
     X, y = table(0, noise=1.0)
     model = edgewise.MARTClassifier(n_estimators=3, n_iter_no_change=2)

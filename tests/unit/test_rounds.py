@@ -83,6 +83,7 @@ def test_wrong_names_and_rounds_are_refused():
             staged_margins(model, X, y, rounds=[wrong])
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_a_model_without_a_single_round():
     X, y = table(0, noise=1.0)
     worse = (X, (y + 1) % 3)  # every round makes the validation rows worse

@@ -25,12 +25,12 @@ def walked(tree, X):
 def fitted_state(X, y):
     """A posterior that knows most rows: those are left out of the search for splits."""
     data = _core.BinnedData(X, None, 255, 1)
-    posterior = _core.Posterior(y, None, np.zeros(2), True)
+    posterior = _core.Posterior(y, None, np.zeros(2), "by_class")
     limits = _core.GrowLimits(12, 0, 1)
     for _ in range(12):
         posterior.add(
             _core.grow_class_trees(
-                data, posterior, [(0, ALONE), (1, ALONE)], True, limits, 1.0, 1.0, 1
+                data, posterior, [(0, ALONE), (1, ALONE)], "newton", limits, 1.0, 1.0, 1
             ),
             1,
         )
@@ -47,5 +47,5 @@ def test_rows_are_in_the_leaf_that_a_walk_leads_to(n, leaves, negligible):
     y = (np.nan_to_num(X[:, 0]) + rng.normal(size=n) > 0).astype(np.int32)
     data, posterior = fitted_state(X, y)
     limits = _core.GrowLimits(leaves, 0, 1, negligible)
-    (tree,) = _core.grow_class_trees(data, posterior, [(0, ALONE)], True, limits, 1.0, 1.0, 2)
+    (tree,) = _core.grow_class_trees(data, posterior, [(0, ALONE)], "newton", limits, 1.0, 1.0, 2)
     np.testing.assert_array_equal(tree.leaf_of_row, walked(tree, X))

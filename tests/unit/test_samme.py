@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from support import assert_same_model, table, trees_of, uneven_weights
 
-from edgewise import InvalidParameterError, SAMMEClassifier
+from edgewise import FitWarning, InvalidParameterError, SAMMEClassifier
 from edgewise._data.rows import Rows
 from edgewise.samme import sharpness, vote_shares
 
@@ -130,7 +130,8 @@ def test_tree_without_errors_is_no_end_where_features_are_drawn():
 def test_tree_no_better_than_chance_is_not_kept():
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]] * 5)
     y = (X[:, 0] != X[:, 1]).astype(int)
-    model = SAMMEClassifier(max_leaf_nodes=2).fit(X, y)
+    with pytest.warns(FitWarning, match="learned nothing"):
+        model = SAMMEClassifier(max_leaf_nodes=2).fit(X, y)
     assert model.stop_reason_ == "the base classifier is no better than chance"
     assert model.n_iter_ == 0
     np.testing.assert_allclose(model.predict_proba(X), 0.5)

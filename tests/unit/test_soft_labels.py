@@ -129,9 +129,17 @@ def test_validation_labels_may_be_soft(validation):
 
 
 def test_held_out_rows_are_held_out_with_all_their_copies():
-    q = soft(7, n=150)
-    model = fast(early_stopping=True, random_state=0, n_estimators=3).fit(X, q)
+    q = 0.8 * ONE_HOT + 0.2 * soft(6)
+    settings = {"early_stopping": True, "warm_start": True, "random_state": 0}
+    model = fast(n_estimators=3, **settings).fit(X, q)
     assert len(model.history_["validation_score"]) == 3
+
+
+def test_rounds_are_found_with_soft_labels():
+    certain, labels = (edgewise.MARTClassifier().fit(X, y) for y in (ONE_HOT, Y))
+    assert certain.n_iter_ == labels.n_iter_ > 0
+    np.testing.assert_array_equal(certain.predict_proba(X), labels.predict_proba(X))
+    assert edgewise.MARTClassifier().fit(X, 0.8 * ONE_HOT + 0.2 * soft(6)).n_iter_ > 0
 
 
 def test_class_weights():

@@ -12,6 +12,7 @@ from support import assert_same_model, table, uneven_weights
 
 from edgewise import (
     CostWarning,
+    FitWarning,
     InvalidDataError,
     InvalidParameterError,
     SoftmaxBoostClassifier,
@@ -41,13 +42,14 @@ def small(**parameters):
     scale=st.sampled_from([1e-3, 1.0, 1e4]),
     learning_rate=st.sampled_from([1.0, 0.3]),
     weighted=st.booleans(),
+    projection=st.sampled_from(["exact", "sampled"]),
 )
-def test_constant_step_never_raises_the_cost(seed, K, scale, learning_rate, weighted):
+def test_constant_step_never_raises_the_cost(seed, K, scale, learning_rate, weighted, projection):
     X, y = table(seed, n=60, K=K, missing=0.1)
     costs = scale * np.random.default_rng(seed).uniform(size=(len(y), K)) ** 4
     w = uneven_weights(seed, len(y)) if weighted else None
     model = small(
-        projection="exact", step="constant", n_estimators=15, learning_rate=learning_rate
+        projection=projection, step="constant", n_estimators=15, learning_rate=learning_rate
     ).fit(X, y, sample_weight=w, costs=costs)
     before = np.average(costs.mean(axis=1), weights=w)
     loss = np.array([before, *model.history_["loss"]])
@@ -117,7 +119,8 @@ def test_edge_is_the_projection_of_the_gradient():
 
 def test_no_gradient_ends_the_fit():
     X, y = table(4, n=40, K=3)
-    model = small(projection="exact").fit(X, y, costs=np.ones((40, 3)))
+    with pytest.warns(FitWarning, match="learned nothing"):
+        model = small(projection="exact").fit(X, y, costs=np.ones((40, 3)))
     assert model.n_iter_ == 0
     assert model.stop_reason_ == "the gradient is zero"
     np.testing.assert_allclose(model.predict_proba(X), 1 / 3)
@@ -125,7 +128,8 @@ def test_no_gradient_ends_the_fit():
 
 def test_no_cost_at_all_ends_the_fit():
     X, y = table(4, n=40, K=3)
-    model = small().fit(X, y, costs=np.zeros((40, 3)))
+    with pytest.warns(FitWarning, match="learned nothing"):
+        model = small().fit(X, y, costs=np.zeros((40, 3)))
     assert model.n_iter_ == 0
     assert model.stop_reason_ == "nothing left to learn"
 
@@ -136,10 +140,18 @@ def test_rounds_run_out():
 
 def test_long_fits_stay_finite():
     X, y = np.arange(4.0)[:, None], np.array([0, 1, 0, 1])
-    model = small(n_estimators=3000, step="constant", max_leaf_nodes=2).fit(X, y)
+    model = small(n_estimators=3000, max_leaf_nodes=2).fit(X, y)
     assert np.isfinite(model.model_.scores(X, 1)).all()
     assert (model.predict(X) == y).all()
     assert model.history_["loss"][-1] < 0.05
+
+
+def test_a_draw_in_vain_does_not_end_the_fit():
+    """With four rows the drawn stumps soon have the true slope 0; then all labels are used."""
+    X, y = np.arange(4.0)[:, None], np.array([0, 1, 0, 1])
+    model = small(n_estimators=300, step="constant", max_leaf_nodes=2).fit(X, y)
+    assert model.n_iter_ == 300
+    assert (np.diff(model.history_["loss"]) <= 1e-15).all()
 
 
 # --- draws ------------------------------------------------------------------------------------
@@ -171,6 +183,7 @@ def test_draws_are_those_of_the_rows():
     np.testing.assert_array_equal(np.sign(moved), -np.sign(centred))
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_class_that_was_not_drawn_does_not_move():
     X, y = np.arange(3.0)[:, None], np.array([0, 1, 2])
     for random_state in range(20):

@@ -164,6 +164,7 @@ def test_labels_may_have_names():
     np.testing.assert_allclose(suspicious_rows(other, X, names[y]).score, one.score, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_no_rounds_suspect_nobody():
     X, y = np.ones((6, 1)), np.array([0, 1, 2, 0, 1, 2])
     model = LogitBoostClassifier().fit(X, y)

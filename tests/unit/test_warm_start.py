@@ -42,6 +42,7 @@ def test_init(make_logistic):
     assert_same_model(twice.set_params(n_estimators=5).fit(X, y).model_, once.model_)
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_missing_values_and_weights(make, seed):
     X, y = table(seed, n=150, K=3, missing=0.25)
     X[::17, 0] = np.inf
@@ -158,6 +159,7 @@ def test_new_classes_are_refused(make):
 
 
 @pytest.mark.parametrize("scoring", ["loss", "accuracy"])
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_watching_goes_on_from_the_best_round(make, scoring):
     X, y = table(6, n=250, K=3, noise=0.2)
     X_val, y_val = table(7, n=120, K=3, noise=0.2)
@@ -187,6 +189,7 @@ def test_base_class_goes_on_from_the_best_round(seed):
     assert_same_model(model.model_, once.model_)
 
 
+@pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
 def test_base_class_is_searched_where_none_is_known():
     """After a warm-up, where its length changes between the fits; and after no rounds at all."""
     X, y = table(8, n=120, K=4)

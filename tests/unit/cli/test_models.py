@@ -15,7 +15,7 @@ from support_cli import cars, done, done_json, process, refused, run, small_disk
 import edgewise
 from edgewise.cli import _report
 
-ROUNDS = ("--param", "n_estimators=8")
+ROUNDS = ("--method", "aoso", "--param", "n_estimators=8")
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +45,7 @@ def rows_of(text):
 
 def test_the_model_is_that_of_the_library(tmp_path, iris):
     facts = done_json(
-        "fit", "iris", "--model", "m.edgewise", "--method", "logitboost", *ROUNDS,
+        "fit", "iris", "--model", "m.edgewise", *ROUNDS, "--method", "logitboost",
         "--param", "max_leaf_nodes=4", "--param", "early_stopping=false", "--seed", 5,
     )  # fmt: skip
     X, y = iris
@@ -78,9 +78,21 @@ def test_what_is_shown(tmp_path):
     assert "again: edgewise fit cars.csv --target origin --method aoso" in shown
 
 
+def test_the_default_method_says_what_to_expect(tmp_path):
+    write_csv(tmp_path / "cars.csv", cars(90))
+    facts = done_json("fit", "cars.csv", "--model", "m.edgewise", "--param", "effort=fast")
+    value, low, high = facts["expected_error"]
+    assert facts["algorithm"] == "AutoBoostClassifier"
+    assert 0 <= low <= value <= high <= 1
+    assert edgewise.load(tmp_path / "m.edgewise").expected_error_ == (value, low, high)
+    shown = done("fit", "cars.csv", "--model", "m.edgewise", "--param", "effort=fast")
+    assert f"expected error on new rows: {100 * value:.2f} %" in shown
+    assert "again: edgewise fit cars.csv --target origin --method auto" in shown
+
+
 def test_parameters_from_a_file(tmp_path):
     (tmp_path / "p.json").write_text(json.dumps({"params": {"n_estimators": 3}, "other": 1}))
-    words = ("fit", "iris", "--model", "m.edgewise", "--params", "p.json")
+    words = ("fit", "iris", "--method", "aoso", "--model", "m.edgewise", "--params", "p.json")
     assert done_json(*words)["rounds"] == 3
     assert done_json(*words, "--param", "n_estimators=4")["rounds"] == 4
 
@@ -262,10 +274,10 @@ def test_a_tree_as_text(cars_model):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--method", "magic"], "There is no method 'magic'; there are aoso, "),
+        (["--method", "magic"], "There is no method 'magic'. There are auto, "),
         (["--param", "rate"], "--param must be NAME=VALUE"),
-        (["--param", "rate=1"], "AOSOLogitBoostClassifier has no parameter 'rate'; it has"),
-        (["--param", "learning_rate=fast"], "must be a number above 0"),
+        (["--param", "rate=1"], "AutoBoostClassifier has no parameter 'rate'."),
+        (["--param", "time_limit=short"], "must be a number above 0"),
         (["--params", "none.json"], "none.json: No such file"),
         (["--target", "z"], "iris has no column 'z'"),
         (["--model", "none/m.edgewise"], "There is no folder 'none' to write m.edgewise to"),

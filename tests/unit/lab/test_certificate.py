@@ -143,6 +143,16 @@ def test_certificate_of_rounds_that_are_not_factorised():
     assert found.discrepancy["edge"] > 0.1
 
 
+def test_certificate_of_one_tree_per_class():
+    """Such rounds have no votes in common, so that no vote mass can be compared with the best."""
+    X, y = load_iris(return_X_y=True)
+    model = AdaBoostMHClassifier(base="one_vs_all", n_estimators=5, early_stopping=False).fit(X, y)
+    found = lab.certificate(model, X, y)
+    assert found.checks == dict.fromkeys(found.checks, True)
+    assert np.isnan(found.vote_mass[~found.factorised]).all()
+    assert "BROKEN" not in str(found)
+
+
 def test_certificate_of_many_rounds_neither_overflows_nor_underflows():
     """All labels right by 50 more in every round: the risk is e^-5000 in the end."""
     X, y = table(0, n=20, K=3)

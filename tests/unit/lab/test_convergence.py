@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 
 from edgewise import InvalidDataError, InvalidParameterError
+from edgewise._families.best_votes import promised_share
 from edgewise.lab import convergence as lab
 
 
@@ -170,6 +171,33 @@ def test_bracket_holds_the_best_mass(n_classes, any_labels, seed):
     assert bracket.mass >= 0.99 * exact.mass
     krivine = math.pi / (2 * math.log(1 + math.sqrt(2)))  # no relaxation is further off
     assert bracket.upper <= krivine * exact.mass
+
+
+def nearly_worst(rng, K):
+    """Weights near the worst ones for a row per class, where no votes have more than C_K."""
+    p = (K - 2) / (3 * K - 4) if K % 2 == 0 else (K - 1) / (3 * K - 1)
+    W = np.full((K, K), (1 - p) / (K * (K - 1)))
+    np.fill_diagonal(W, p / K)
+    return W * np.exp(10 ** rng.uniform(-3, 0) * rng.normal(size=(K, K)))
+
+
+def test_bracketed_votes_have_the_promised_mass():
+    """However few starts: votes are drawn until they do."""
+    rng = np.random.default_rng(0)
+    for seed in range(600):
+        K = int(rng.integers(4, 8))
+        W, Y = nearly_worst(rng, K), lab.one_hot(np.arange(K), K)
+        found = lab.best_votes(W, Y, method="bracket", n_starts=1, random_state=seed)
+        assert found.mass >= lab.sharp_constant(K) * (1 - 1e-12)
+        assert found.mass == pytest.approx(lab.vote_mass(W, Y, found.votes))
+
+
+def test_promised_mass_of_rows_without_a_label():
+    """They are not rows with one label: for even K the best votes may keep less than C_K."""
+    W, Y = np.ones((1, 4)), -np.ones((1, 4))
+    assert promised_share(W * Y) == lab.elementary_bound(4)
+    one = lab.one_hot([0, 1], 4)
+    assert promised_share(one) == promised_share(-one) == lab.sharp_constant(4)
 
 
 def test_more_than_twenty_classes_are_bracketed():

@@ -186,3 +186,11 @@ def test_what_stability_needs():
     wide = some_table(0, 13, n=1000)
     with pytest.raises(InvalidParameterError, match=r"at most 4096.*8192.*cells='occupied'"):
         wide.stability()
+
+
+def test_margin_is_zero_where_a_vote_is_tied():
+    """The slides call kappa strictly positive: not of two classifiers that are equally good."""
+    table = TruthTable.from_cells([(1, 1), (1, -1), (-1, 1), (-1, -1)], [50, 10, 10, 5])
+    found = table.stability()
+    assert (found.lower, found.upper) == (0.0, 0.0)
+    assert found.pattern.tolist() in ([1, -1], [-1, 1])

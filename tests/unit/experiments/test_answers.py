@@ -1,0 +1,142 @@
+"""The experiments behind docs/answers: their arithmetic, and that they notice a refutation."""
+
+from dataclasses import replace
+from math import sqrt
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+
+from edgewise.experiments import (
+    EXPERIMENTS,
+    adaboost_cycling,
+    base_class,
+    certificates,
+    smoothness,
+    softmax_stall,
+)
+from edgewise.experiments._types import Record
+from edgewise.lab import dynamics
+from edgewise.lab.convergence import mass_bound
+
+
+def ran(experiment, *names):
+    """Records of some cells at small scale that need no data."""
+    found = {}
+    for cell in experiment.cells("small"):
+        if cell.name in names:
+            outcome = experiment.run(cell, None, 1)
+            found[cell.name] = Record(
+                experiment.name, "small", cell.name, cell.seed, dict(cell.params), None, "", 1,
+                outcome, 0.0,
+            )  # fmt: skip
+    return found
+
+
+# --- smoothness -------------------------------------------------------------------------------
+
+
+def spread(x, p):
+    """E (Z^2 - sigma^2)_+ of values x with probabilities p."""
+    z2 = (x - p @ x) ** 2
+    return p @ np.maximum(z2 - p @ z2, 0.0)
+
+
+def test_no_distribution_of_range_one_beats_two_atoms():
+    """The lemma behind the sharp constant: at most 1 / (6 sqrt(3)), for any number of atoms."""
+    rng, bound = np.random.default_rng(0), 1 / (6 * sqrt(3))
+    for _ in range(4000):
+        n = int(rng.integers(2, 7))
+        x = np.concatenate([[0.0, 1.0], rng.random(n)])[: n + 1]
+        assert spread(x, rng.dirichlet(np.full(len(x), 0.5))) <= bound + 1e-15
+    p = (3 - sqrt(3)) / 6
+    assert spread(np.array([0.0, 1.0]), np.array([1 - p, p])) == pytest.approx(bound, abs=1e-15)
+
+
+def test_curvature_is_a_covariance_and_attains_the_constant():
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        psi, c = rng.normal(size=4), rng.random(4)
+        g = np.exp(psi) / np.exp(psi).sum()
+        values, vectors = np.linalg.eigh(
+            np.diag(s := g * (c - g @ c)) - np.outer(g, s) - np.outer(s, g)
+        )
+        v = vectors[:, np.abs(values).argmax()]
+        squares = (v - g @ v) ** 2
+        covariance = g @ (c * squares) - (g @ c) * (g @ squares)
+        assert smoothness.curvature(psi, c) == pytest.approx(abs(covariance))
+    p = (3 - sqrt(3)) / 6
+    worst = smoothness.curvature(np.log([1 - p, p]), np.array([0.0, 1.0]))
+    assert worst == pytest.approx(smoothness.CONSTANT, rel=1e-12)
+
+
+# --- soft-max boosting stalls -----------------------------------------------------------------
+
+
+def test_exact_projection_repeats_its_first_stump():
+    found = ran(softmax_stall.EXPERIMENT, "toy/exact", "toy/sampled")
+    assert found["toy/exact"].outcome["cuts"] == 1
+    first, last = found["toy/exact"].outcome["edge"]
+    assert last < 0.1 * first
+    assert found["toy/sampled"].outcome["cuts"] > 5
+    verdicts = [f.verdict for f in softmax_stall.findings("small", found)]
+    assert verdicts == ["holds", "holds", "not run"]
+    broken = replace(found["toy/exact"], outcome=found["toy/exact"].outcome | {"cuts": 2})
+    found["toy/exact"] = broken
+    assert softmax_stall.findings("small", found)[0].verdict == "fails"
+
+
+# --- cycles -----------------------------------------------------------------------------------
+
+
+def test_lyapunov_exponent_of_a_stable_cycle_is_not_positive():
+    M = dynamics.one_error_each(4)
+    start = dynamics.random_weights(4, random_state=0)
+    assert adaboost_cycling.lyapunov(M, start, 2000) < -0.1
+
+
+def test_a_matrix_without_a_cycle_refutes_the_claim():
+    experiment = adaboost_cycling.EXPERIMENT
+    found = ran(experiment, "6x6", "10x10")
+    assert experiment.findings("small", found)[0].verdict == "holds"
+    cycling = [run for run in found["6x6"].outcome["runs"] if run["outcome"] == "cycle"]
+    cycling[0] |= {"outcome": "not found", "budget": None, "lyapunov": 0.2}
+    assert [f.verdict for f in experiment.findings("small", found)] == ["fails", "holds"]
+    assert experiment.tables("small", found)[0].rows[0][3] != "0%"
+
+
+# --- base class -------------------------------------------------------------------------------
+
+
+def test_corrected_test_is_the_t_test_with_a_larger_variance():
+    differences = [0.3, 0.5, 0.1, 0.4, 0.6, 0.2]
+    plain = ttest_1samp(differences, 0).pvalue
+    assert base_class.corrected_p(differences, 1, 0) == pytest.approx(plain)
+    assert base_class.corrected_p(differences, 100, 100) > plain
+    assert base_class.corrected_p([0.0] * 4, 10, 10) == 1.0
+
+
+# --- certificates -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("K", [3, 6, 9, 10])
+def test_least_mass_by_cardinality(K):
+    for r in range(K // 2 + 1):
+        program = mass_bound(K, {r})
+        assert certificates.least_mass(K, r) == pytest.approx(program, abs=1e-7)
+        closed = certificates.closed_form(K, r)
+        assert closed is None or closed == pytest.approx(program, abs=1e-9)
+
+
+def test_a_flip_within_kappa_refutes_the_certificate():
+    experiment = certificates.EXPERIMENT
+    found = ran(experiment, "kappa")
+    (claim,) = [f for f in experiment.findings("small", found) if "resampled" in f.what]
+    assert claim.verdict == "holds"
+    found["kappa"].outcome["tables"][0]["broken"] = 1
+    (claim,) = [f for f in experiment.findings("small", found) if "resampled" in f.what]
+    assert claim.verdict == "fails"
+
+
+def test_every_experiment_says_where_it_stands_in_its_paper():
+    assert all(each.item for each in EXPERIMENTS.values())

@@ -1,0 +1,99 @@
+"""The state of a fit where classes are many: lists of the classes that matter."""
+
+import numpy as np
+import pytest
+from support import assert_same_model
+
+from edgewise import AOSOLogitBoostClassifier, InvalidDataError, aoso_logitboost, estimate_memory
+
+MANY = {leaf: many + 44 for leaf, many in aoso_logitboost.MANY_CLASSES.items()}
+
+
+def spread(leaf, n=5000, n_features=4, seed=0):
+    """Classes around centres, all of which occur."""
+    n_classes = MANY[leaf]
+    rng = np.random.default_rng(seed)
+    y = rng.integers(n_classes, size=n)
+    y[:n_classes] = np.arange(n_classes)
+    centres = rng.normal(size=(n_classes, n_features)) * 3
+    return centres[y] + rng.normal(size=(n, n_features)), y
+
+
+@pytest.mark.parametrize("leaf", ["pair", "vector"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_state_is_that_of_the_model(leaf, weighted):
+    """Up to what leaves lists: classes of less than 2^-24; with vector leaves, beyond 512 more."""
+    X, y = spread(leaf)
+    w = np.random.default_rng(2).uniform(0.1, 1.0, len(y)) if weighted else None
+    model = AOSOLogitBoostClassifier(leaf=leaf, n_estimators=30).fit(X, y, sample_weight=w)
+    own = -np.log(model.predict_proba(X)[np.arange(len(y)), y])
+    losses = model.history_["loss"]
+    share = 1e-5 if leaf == "pair" else 0.01
+    assert losses[-1] == pytest.approx(np.average(own, weights=w), rel=share)
+    assert losses[-1] < losses[0]
+
+
+def test_leaves_list_few_classes_and_probabilities_sum_to_one():
+    X, y = spread("vector")
+    model = AOSOLogitBoostClassifier(leaf="vector", n_estimators=5).fit(X, y)
+    assert model.model_.width.max() <= 256
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("leaf", ["pair", "vector"])
+def test_threads_and_order_do_not_change_a_bit(leaf):
+    X, y = spread(leaf)
+    w = np.random.default_rng(3).uniform(0.1, 1.0, len(y))
+    order = np.random.default_rng(4).permutation(len(y))
+
+    def fitted(which=slice(None), **params):
+        model = AOSOLogitBoostClassifier(leaf=leaf, n_estimators=6, **params)
+        return model.fit(X[which], y[which], sample_weight=w[which])
+
+    one = fitted(n_jobs=1)
+    for other in (fitted(n_jobs=3), fitted(order, n_jobs=2)):
+        assert_same_model(one.model_, other.model_)
+        np.testing.assert_array_equal(one.history_["loss"], other.history_["loss"])
+
+
+@pytest.mark.parametrize("leaf", ["pair", "vector"])
+def test_a_warm_start_gives_the_bits_of_a_single_fit(leaf):
+    X, y = spread(leaf)
+    whole = AOSOLogitBoostClassifier(leaf=leaf, n_estimators=8).fit(X, y)
+    parts = AOSOLogitBoostClassifier(leaf=leaf, n_estimators=3, warm_start=True).fit(X, y)
+    parts.set_params(n_estimators=8).fit(X, y)
+    assert_same_model(whole.model_, parts.model_)
+
+
+@pytest.mark.parametrize("leaf", ["pair", "vector"])
+def test_lists_learn_what_the_dense_state_learns(leaf, monkeypatch):
+    X, y = spread(leaf)
+    lists = AOSOLogitBoostClassifier(leaf=leaf, n_estimators=25).fit(X, y)
+    monkeypatch.setitem(aoso_logitboost.MANY_CLASSES, leaf, 10**6)
+    dense = AOSOLogitBoostClassifier(leaf=leaf, n_estimators=25).fit(X, y)
+    first = np.log(MANY[leaf])
+    gained = [first - model.history_["loss"][-1] for model in (lists, dense)]
+    assert gained[0] > 0.85 * gained[1]
+
+
+def test_few_classes_and_monotone_fits_stay_dense():
+    for leaf, few in aoso_logitboost.MANY_CLASSES.items():
+        booster = AOSOLogitBoostClassifier(leaf=leaf)
+        assert booster._layout(few) == "by_row"
+        assert booster._layout(few + 1) == "lists"
+        booster.set_params(monotonic_cst={0: {"a": 1}})
+        assert booster._layout(few + 1) == "by_row"
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+def test_more_classes_than_can_be_counted_are_refused():
+    y = np.arange(2**20 + 1)
+    with pytest.raises(InvalidDataError, match="at most 1048576 classes. Got 1048577"):
+        AOSOLogitBoostClassifier(n_estimators=1).fit(np.zeros((len(y), 1)), y)
+
+
+def test_estimated_memory_follows_the_lists():
+    model = AOSOLogitBoostClassifier(leaf="vector", n_estimators=20)
+    sizes = [estimate_memory(200_000, 32, K, estimator=model) for K in (256, 10_000)]
+    assert sizes[1] < 3 * sizes[0]  # the probabilities of all rows alone would be forty times
+    assert sizes[1] < 2e9
