@@ -564,6 +564,7 @@ void bind_hamming_tree(nb::module_& m) {
 
 void bind_blocks(nb::module_& m) {
   m.def("keep_buffers", &keep_buffers, "n_bytes"_a);
+  m.def("release_buffers", &release_buffers);
   bind_hamming_tree(m);
   bind_cuts(m);
   bind_class_trees(m);

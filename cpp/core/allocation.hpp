@@ -5,6 +5,8 @@
 
 #if defined(__GLIBC__)
 #include <malloc.h>
+
+#include <cstdlib>
 #endif
 
 namespace edgewise {
@@ -17,6 +19,19 @@ inline void keep_buffers([[maybe_unused]] std::size_t n_bytes) {
 #if defined(__GLIBC__)
   mallopt(M_MMAP_THRESHOLD, static_cast<int>(n_bytes));
   mallopt(M_TRIM_THRESHOLD, static_cast<int>(4 * n_bytes));
+#endif
+}
+
+// Undoes keep_buffers: the thresholds are again what the environment asks for, or glibc's own.
+inline void release_buffers() {
+#if defined(__GLIBC__)
+  const auto threshold = [](const char* variable) {
+    const char* given = std::getenv(variable);
+    return given ? std::atoi(given) : 128 * 1024;
+  };
+  mallopt(M_MMAP_THRESHOLD, threshold("MALLOC_MMAP_THRESHOLD_"));
+  mallopt(M_TRIM_THRESHOLD, threshold("MALLOC_TRIM_THRESHOLD_"));
+  malloc_trim(0);
 #endif
 }
 

@@ -14,8 +14,9 @@ from support import nominal_table, table
 from support_blocks import assert_same_fit, fit_inside, fit_locally, places
 
 import edgewise
-from edgewise import InvalidDataError, InvalidParameterError
+from edgewise import FitWarning, InvalidDataError, InvalidParameterError
 from edgewise.distributed import WorkersLostError, settings
+from edgewise.distributed._messages import Messenger
 
 distributed = pytest.importorskip("distributed", reason="needs edgewise[dask]")
 da = pytest.importorskip("dask.array", reason="needs edgewise[dask]")
@@ -125,6 +126,31 @@ def test_fits_are_made_by_messages(client, gaps, monkeypatch):
     rounds = FEW["n_estimators"]
     assert messengers[0].n_led == rounds  # all trees
     assert messengers[0].n_answered >= 2 * rounds
+
+
+def requests_known(dask_worker):
+    return sorted(name for name in dask_worker.handlers if name.startswith("edgewise"))
+
+
+def test_workers_are_left_as_they_were(client, gaps):
+    known = []
+    boost = clone(ESTIMATORS["aoso_pair"])
+    boost.set_callbacks(AtRound(2, lambda: known.append(client.run(requests_known))))
+    boost.fit(*collections(*gaps, "two"))
+    during = ["edgewise_follow", "edgewise_lead", "edgewise_sum"]
+    assert during in known[0].values()
+    assert not any(client.run(requests_known).values())
+
+
+def test_a_fit_that_gives_up_messages_warns(client, gaps, monkeypatch):
+    async def refuse(self, request, places, message):
+        raise OSError("no such request")
+
+    monkeypatch.setattr(Messenger, "_answers", refuse)
+    estimator = edgewise.LogitBoostClassifier(n_estimators=1, max_leaf_nodes=4)
+    with pytest.warns(FitWarning, match="Messages to the workers failed 5 times in a row"):
+        remote = clone(estimator).fit(*collections(*gaps, "two"))
+    assert_same_fit(remote, clone(estimator).fit(*gaps))
 
 
 def test_trees_without_a_leader_are_the_same(client, gaps, monkeypatch):

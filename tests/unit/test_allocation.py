@@ -11,8 +11,10 @@ FILL = """
 import resource, sys
 import numpy as np
 from edgewise import _core
-if sys.argv[1] == "keep":
+if sys.argv[1] != "leave":
     _core.keep_buffers(1 << 22)
+if sys.argv[1] == "release":
+    _core.release_buffers()
 np.ones(100_000)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
 for _ in range(100):
@@ -33,3 +35,4 @@ def page_faults(what):
 def test_buffers_that_are_kept_cost_no_pages():
     assert page_faults("keep") < 2_000
     assert page_faults("leave") > 10_000
+    assert page_faults("release") > 10_000

@@ -27,6 +27,7 @@ ACCESSORS = {
     "edgewise::Posterior::n_classes",
     "edgewise::Tree::moves_nothing",
     "edgewise::keep_buffers",
+    "edgewise::release_buffers",
     "edgewise::sum_scale",
 }
 

@@ -221,6 +221,7 @@ class DaskBackend:
             handle.release()
 
     def close(self) -> None:
+        self.messenger.close()
         self._watch.close()
         if self._in_task:
             rejoin()

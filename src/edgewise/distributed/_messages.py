@@ -10,19 +10,23 @@ of request for it:
 
 Where workers cannot be reached from here, the scheduler passes messages on. Nothing rests on this:
 whenever anything is not as expected (a part has moved, a worker is gone), there is no answer, and
-the caller asks by tasks. After some failures in a row no more is tried.
+the caller asks by tasks. After some failures in a row messages are given up, with a warning. After
+the last fit that uses a worker, the worker is as it was before the first.
 """
 
 import asyncio
 import pickle
 import random
 import time
+import uuid
+import warnings
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import reduce
 from typing import Any
 
 from .. import _core
+from .._ground.errors import FitWarning
 from ._backend import Function, Parts
 
 SUM, LEAD, FOLLOW = "edgewise_sum", "edgewise_lead", "edgewise_follow"
@@ -30,6 +34,10 @@ PATIENCE = 3.0  # seconds to reach the workers, once
 FAILURES = 5  # in a row, after which messages are given up
 KEPT = 1 << 22  # bytes of a buffer that a worker does not give back, since the next is as large
 SHORT = 0.05  # seconds of work that a worker does between two messages, without a task thread
+GIVEN_UP = (
+    f"Messages to the workers failed {FAILURES} times in a row. The fit goes on by tasks, which "
+    "gives the same model but takes several times as long."
+)
 
 Places = dict[str, list[str]]  # by worker: the keys of the parts it holds
 
@@ -39,6 +47,8 @@ class Messenger:
 
     def __init__(self, client: Any) -> None:
         self._client = client
+        self._fit = uuid.uuid4().hex
+        self._taught: set[str] = set()  # workers
         self._places: Places = {}
         self._leader = ""
         self.reaches = True  # whether workers can be reached from here
@@ -68,7 +78,12 @@ class Messenger:
         if self._n_failed == FAILURES:
             return []
         self._n_failed += 1
-        places = known or self._find(parts)
+        answers = self._asked(request, known or self._find(parts), words)
+        if self._n_failed == FAILURES:
+            warnings.warn(GIVEN_UP, FitWarning, stacklevel=2)
+        return answers
+
+    def _asked(self, request: str, places: Places, words: tuple[Any, ...]) -> list[Any]:
         if not places:
             return []
         message = pickle.dumps(words, protocol=5)
@@ -106,13 +121,23 @@ class Messenger:
                 return {}
             places.setdefault(holders[part.key][0], []).append(part.key)
         try:
-            self._client.run(_learn, workers=list(places))
+            self._client.run(_learn, self._fit, workers=list(places))
         except (OSError, ValueError):  # a worker is gone
             return {}
+        self._taught |= places.keys()
         self.reaches = self.reaches and self._client.sync(self._reach, list(places))
         most = max(map(len, places.values()))
         self._leader = random.choice([worker for worker in places if len(places[worker]) == most])
         return places
+
+    def close(self) -> None:
+        """Leave the workers that are still there as they were."""
+        try:
+            left = [worker for worker in self._client.nthreads() if worker in self._taught]
+            if left:
+                self._client.run(_forget, self._fit, workers=left)
+        except (OSError, TimeoutError, ValueError):
+            return  # a worker is gone, and with it all that it had learned
 
     async def _reach(self, workers: list[str]) -> bool:
         try:
@@ -126,7 +151,12 @@ class Messenger:
 # --- on the workers -------------------------------------------------------------------------------
 
 
-def _learn(dask_worker: Any) -> None:
+_fits: dict[str, set[str]] = {}  # by the address of a worker of this process: who uses it
+
+
+def _learn(fit: str, dask_worker: Any) -> None:
+    """Teaches a worker to answer messages, for a fit."""
+    _fits.setdefault(dask_worker.address, set()).add(fit)
     if LEAD in dask_worker.handlers:
         return
     pace = _Pace()
@@ -151,6 +181,19 @@ def _learn(dask_worker: Any) -> None:
             await comm.write(answer)
 
     dask_worker.handlers |= {SUM: sum_here, LEAD: lead_here, FOLLOW: follow_here}
+
+
+def _forget(fit: str, dask_worker: Any) -> None:
+    """The fit is over; after the last one the worker knows no messages of ours."""
+    fits = _fits.get(dask_worker.address, set())
+    fits.discard(fit)
+    if fits:
+        return
+    _fits.pop(dask_worker.address, None)
+    for request in (SUM, LEAD, FOLLOW):
+        dask_worker.handlers.pop(request, None)
+    if not _fits:
+        _core.release_buffers()
 
 
 class _Pace:
