@@ -11,7 +11,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n((?:    [^\n]*\n)+))?", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("name", ["tutorial", "migration"])
+@pytest.mark.parametrize("name", ["tutorial", "migration", "gallery"])
 def test_a_page_runs_as_it_stands(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
