@@ -63,7 +63,7 @@ def test_every_parameter_is_documented_with_its_default(estimator):
 def test_history_is_documented(estimator):
     rounds = {"n_estimators": 2} if estimator in CLASSIFIERS else {}
     history = estimator(**rounds).fit(*table(0, n=60, K=2)).history_
-    assert set(TOLD.findall(section(page_of(estimator), "What `history_` tells"))) == set(history)
+    assert set(TOLD.findall(section(page_of(estimator), "Contents of `history_`"))) == set(history)
 
 
 def pages_with_figures():
