@@ -2,6 +2,7 @@
 
 The drawings are SVG files made of a few shapes; this script computes every number in them.
 """
+# ruff: noqa: PLR0917  (a place, a size and a colour are clear without names)
 
 import sys
 from html import escape
@@ -128,10 +129,17 @@ def pair_tree():
     node(d, *places["root"], "x3 ≤ 0.7 ?", (0, 1))
     node(d, *places["l"], "x1 ≤ 2.5 ?", (0, 2))
     node(d, *places["r"], "x2 ≤ 9 ?", (1, 2))
-    moves = [((0, 0.9), (2, -0.9)), ((2, 0.7), (0, -0.7)), ((1, 1.0), (2, -1.0)), ((2, 0.5), (1, -0.5))]
+    moves = [
+        ((0, 0.9), (2, -0.9)),
+        ((2, 0.7), (0, -0.7)),
+        ((1, 1.0), (2, -1.0)),
+        ((2, 0.5), (1, -0.5)),
+    ]
     for x, pairs in zip((100, 260, 420, 580), moves, strict=True):
         leaf(d, x, 245, sorted(pairs))
-    d.text(340, 300, "A leaf raises one class of its pair and lowers the other by the same step.", 13)
+    d.text(
+        340, 300, "A leaf raises one class of its pair and lowers the other by the same step.", 13
+    )
     for k, name in enumerate(("class A", "class B", "class C")):
         d.disc(220 + 100 * k, 328, 5, CLASS[k])
         d.text(230 + 100 * k, 333, name, 12, INK, "start")
@@ -221,7 +229,9 @@ def folds():
     d.disc(118, 306, 6, CLASS[0])
     d.text(130, 310, "learned from", 12, INK, "start")
     d.disc(238, 306, 6, CLASS[1])
-    d.text(250, 310, "held out: stops the member, gives out-of-fold probabilities", 12, INK, "start")
+    d.text(
+        250, 310, "held out: stops the member, gives out-of-fold probabilities", 12, INK, "start"
+    )
     return d
 
 

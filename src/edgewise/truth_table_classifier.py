@@ -224,7 +224,7 @@ class TruthTableClassifier(
         return cross_fit(named, data, classes, self.cv, weighted=weighted, n_jobs=self.n_jobs)
 
     def _weighted(self, named: dict[str, Any], weights: Reals | None) -> dict[str, bool]:
-        """Which classifiers are given the weights: all, or those that metadata routing names."""
+        """Return the classifiers that get weights: all, or those that metadata routing names."""
         if weights is None:
             return dict.fromkeys(named, False)
         if sklearn.get_config()["enable_metadata_routing"]:

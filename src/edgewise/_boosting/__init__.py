@@ -1,1 +1,1 @@
-"""How a model comes about: the rounds, what they grow from, and the estimator around them."""
+"""The fitting of a model: the rounds, their inputs, and the estimator around them."""

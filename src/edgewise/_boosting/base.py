@@ -43,7 +43,7 @@ SHARE_FOR_GOOD = 0.1  # of the rows, held out and never learned from
 
 
 class Fit(NamedTuple):
-    """What a fit is about."""
+    """The inputs of a fit."""
 
     rows: Rows
     classes: NDArray[Any]
@@ -57,7 +57,7 @@ class Fit(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """What the loop needs."""
+    """The inputs of the loop."""
 
     rows: Any
     engine: Any
@@ -66,7 +66,7 @@ class Ready(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What a fit leaves."""
+    """The results of a fit."""
 
     model_: Any
     history_: dict[str, NDArray[Any]]
@@ -236,15 +236,15 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         return ModelBuilder(start, rows.X.shape[1], rows.weights, n_threads)
 
     def _own_score(self, rows: Rows, answers: Answers) -> Callable[[Scores], float]:
-        """What scoring="loss" watches, from raw scores of validation rows; higher is better."""
+        """Return the score of scoring="loss" from raw scores; higher is better."""
         return minus_log_loss(rows, answers)
 
     def _refines(self) -> bool:
-        """Whether trials watch the loss after temperature scaling, and the model is scaled."""
+        """Return whether trials use the temperature-scaled loss and the model is scaled."""
         return False
 
     def _holds_rows_out(self) -> bool:
-        """Whether a family needs validation rows for more than early stopping."""
+        """Return whether a family needs validation rows for more than early stopping."""
         return False
 
     # --- fitting ----------------------------------------------------------------------------
@@ -346,13 +346,13 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         return fit._replace(rows=rows.expanded())
 
     def _searches_rounds(self, n_rows: int) -> bool:
-        """Whether held-out rows say how many rounds are best, if no rows are given for that."""
+        """Return whether held-out rows determine the number of rounds, without given ones."""
         if self.early_stopping == "auto":
             return self.n_estimators == "auto" and n_rows <= MOST_ROWS
         return self.early_stopping is True
 
     def _need_rounds(self, done: int) -> None:
-        """That a warm start has no more rounds behind it than it may have in all."""
+        """Check that a warm start has no more rounds than `n_estimators`."""
         if done > self._n_rounds():
             raise InvalidParameterError(
                 f"The 'n_estimators' parameter of {type(self).__name__} must be at least the "
@@ -469,7 +469,7 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
     def _score_of(
         self, rows: Rows, classes: NDArray[Any], n_threads: int
     ) -> Callable[[Scores], float]:
-        """What is watched, from raw scores of validation rows; higher is better."""
+        """Return the monitored score from raw scores of validation rows; higher is better."""
         answers = Answers(lambda F: self._link(F.copy(), n_threads), self._decision, self._labels)
         if self.scoring == "loss":
             return self._own_score(rows, answers)

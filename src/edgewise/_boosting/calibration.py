@@ -29,7 +29,7 @@ PULL = 1e-3
 
 
 class Scaling:
-    """What has the largest likelihood on rows of raw scores F with labels."""
+    """The scaling of largest likelihood on rows of raw scores F with labels."""
 
     def __init__(self, scores: Scores, rows: Rows) -> None:
         weights = rows.shares()
@@ -99,7 +99,7 @@ def calibrated(model: Model, method: str, validation: Rows | None, undo: Vector)
 
 
 def weights_of_classes(class_weight: Any, classes: NDArray[Any], y: Any) -> Vector:
-    """What `class_weight` says of each class, (n_classes)."""
+    """Return the weight of each class by `class_weight`, (n_classes)."""
     if class_weight is None:
         return np.ones(len(classes))
     soft = soft_labels(y, "y")

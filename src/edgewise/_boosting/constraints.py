@@ -1,4 +1,4 @@
-"""What the user forbids a model: features that may not meet, classes that may not move both ways.
+"""Constraints on a model: features that may not meet, classes that may move one way only.
 
 The parameters name features by number or name and classes by label; here they become what the core
 reads, or one clear error.
@@ -19,7 +19,7 @@ CONSTANT = 2  # a direction: neither up nor down
 
 
 class Interactions(NamedTuple):
-    """Which features may stand on one path of a tree."""
+    """The features that may meet on one path of a tree."""
 
     at_most: int = 0  # different features on a path; 0: no such limit
     sets: list[list[int]] = []  # noqa: RUF012  # a path stays within one; none: no limit
@@ -50,7 +50,7 @@ def interactions(estimator: BaseEstimator) -> Interactions:
 
 
 def directions(estimator: BaseEstimator, classes: NDArray[Any]) -> Directions | None:
-    """Which way each class may move with each feature: -1, 0, 1 or CONSTANT, (d, n_classes).
+    """Return how each class may move with each feature: -1, 0, 1 or CONSTANT, (d, n_classes).
 
     From the estimator's parameter `monotonic_cst`. None if nothing is constrained. That class k
     rises against class j is kept by letting k only rise and j only fall.

@@ -41,7 +41,7 @@ def grown(grow: Callable[[T], list[Tree]], drawn: T | None, everything: T) -> li
 
 
 class Growing:
-    """What stays the same from round to round: binned data, limits, threads."""
+    """The constants of all rounds: binned data, limits, threads."""
 
     def __init__(
         self,

@@ -33,7 +33,7 @@ class Engine(Protocol):
         """The training loss that boosting lowers."""
 
     def nothing_left(self, loss: float) -> bool:
-        """Whether further rounds would change nothing."""
+        """Return whether further rounds would change nothing."""
 
 
 class RoundRule(Protocol):
@@ -47,7 +47,7 @@ class RoundRule(Protocol):
         """The items of round m (from 0). The loop adds them to the scores."""
 
     def story(self) -> dict[str, float]:
-        """What the algorithm tells of its last round, for ``history_``."""
+        """Return the algorithm's entries of its last round, for ``history_``."""
 
 
 class Builder(Protocol):

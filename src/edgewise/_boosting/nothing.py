@@ -36,7 +36,7 @@ def warn_of_nothing(estimator: Any, words: str, advice: str = "", *, stacklevel:
 
 
 def has_splits(model: Any) -> bool:
-    """Whether any tree has a split; of other libraries' classifiers that is not known."""
+    """Return whether any tree has a split; of other libraries' classifiers that is not known."""
     feature = getattr(model, "feature", None)
     return feature is None or bool((feature >= 0).any())
 

@@ -88,7 +88,7 @@ class Predicting:
         return labels
 
     def _relevant(self, scores: Scores) -> NDArray[np.bool_]:
-        """Which labels a row has, of an indicator matrix."""
+        """Return the labels that a row has, as an indicator matrix."""
         return np.asarray(scores > 0)
 
     @_blockwise

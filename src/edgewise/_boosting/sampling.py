@@ -1,4 +1,4 @@
-"""What a round learns from: rows, features and cuts, drawn by the seed and the round's number.
+"""The rows, features and cuts of a round, drawn by the seed and the round's number.
 
 A row is drawn by a hash of its values, so that neither the order of the rows nor their division
 among threads or machines matters; cuts are drawn by the core, by a key. Rounds do not depend on
@@ -16,7 +16,7 @@ from .._data.chance import round_key, row_keys, uniforms
 
 
 class Draw(NamedTuple):
-    """What one round learns from; None: all."""
+    """The rows and features of one round; None: all."""
 
     features: list[int] | None = None  # ascending
     rows: NDArray[np.uint8] | None = None  # (n): 1 for a row that is drawn
@@ -73,7 +73,7 @@ def just_above(smallest: float) -> float:
 
 
 def cut_key(seed: int, m: int) -> int:
-    """What the core draws the cuts of round m by; never zero, which means that it draws none."""
+    """Return the key of the random cuts of round m; never zero, which means no random cuts."""
     return int(round_key(seed, m)[0]) | 1
 
 

@@ -1,4 +1,4 @@
-"""How many threads a fit or a prediction uses."""
+"""The number of threads of a fit or a prediction."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""How many rounds a fit should have: found on held-out rows, so that it can learn from all rows.
+"""The number of rounds of a fit, found on held-out rows so that the fit can learn from all rows.
 
 Parts of the rows are held out in turn. A trial learns from all rows but one part and is scored on
 that part after every round. The trials go on together, round by round, until their mean score has
@@ -31,7 +31,7 @@ NOTHING = 1e-9  # a rise of the score by less than this share of it is rounding
 
 
 class Found(NamedTuple):
-    """What the trials say."""
+    """The results of the trials."""
 
     n_rounds: int
     scores: NDArray[np.float64]  # (rounds tried): the validation score after each

@@ -16,7 +16,7 @@ TINY = 1e-300  # the smallest probability whose logarithm counts
 
 
 class Answers(NamedTuple):
-    """What an estimator makes of raw scores (n, n_classes)."""
+    """An estimator's predictions from raw scores (n, n_classes)."""
 
     proba: Callable[[Scores], Scores]
     decision: Callable[[Scores], Scores]

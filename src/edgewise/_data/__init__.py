@@ -1,1 +1,1 @@
-"""What comes in: X, y and weights become rows that the core can read, or one clear error."""
+"""Inputs: X, y and weights become rows that the core can read, or one clear error."""

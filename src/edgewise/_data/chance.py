@@ -35,7 +35,7 @@ def row_keys(*parts: Any) -> Keys:
 
 
 def entry_keys(numbers: NDArray[Any], columns: Any) -> Keys:
-    """What numbers in some columns give to the key of their row: zero nothing."""
+    """Return the contributions of some columns to their rows' keys; zeros contribute nothing."""
     of_number = bits(numbers)
     of_column = mixed(np.atleast_1d(columns).astype(np.uint64))
     return np.where(of_number == 0, np.uint64(0), mixed(of_number ^ of_column))

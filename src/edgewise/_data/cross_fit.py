@@ -37,7 +37,7 @@ class Examples(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """What the classifiers say, each label as its place among the classes, -1 if not there."""
+    """The classifiers' predictions, each label as its index among the classes, -1 if unknown."""
 
     said: Codes  # (n, n_classifiers)
     truth: Codes  # (n)
@@ -148,7 +148,7 @@ def _chances(estimator: Any, data: Examples, split: Split, classes: NDArray[Any]
 
 
 def answers(estimator: Any, X: Any, classes: NDArray[Any]) -> Codes:
-    """What one classifier says about rows X."""
+    """Return the predictions of one classifier for rows X."""
     labels = np.asarray(estimator.predict(X))
     if labels.ndim != 1:
         raise InvalidDataError(

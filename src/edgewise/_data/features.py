@@ -32,7 +32,7 @@ _READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is a collection of Dask, which is not imported for that."""
+    """Return whether X is a collection of Dask, which is not imported for that."""
     if type(X) is np.ndarray:  # the usual case, and single rows are to be quick
         return False
     kinds = {kind.__module__.split(".")[0] for kind in type(X).__mro__}
@@ -40,7 +40,7 @@ def is_dask(X: Any) -> bool:
 
 
 def is_elsewhere(X: Any) -> bool:
-    """Whether the rows of X are not in memory: a collection of Dask, or rows of Parquet files."""
+    """Return whether the rows of X are elsewhere: a Dask collection, or rows of Parquet files."""
     return isinstance(X, ParquetRows) or is_dask(X)
 
 
@@ -89,7 +89,7 @@ def _need_in_memory(X: Any) -> None:
 
 
 def need_few_columns(X: Any, memory: int | None = None) -> None:
-    """That a fit has room for the columns, even if all of them are empty."""
+    """Check that a fit has room for the columns, even if all of them are empty."""
     shape: Any = getattr(X, "shape", ())
     n = int(shape[1]) if len(shape) == 2 and isinstance(shape[1], Integral) else 0
     if n > MOST_FEATURES:
@@ -153,7 +153,7 @@ def _of_sparse(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) ->
 
 
 def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
-    """Whether X is rows to predict for as they should be, of which scikit-learn would say nothing.
+    """Return whether X are rows to predict for that pass scikit-learn's checks without a message.
 
     Its own checks take longer than the prediction of a row.
     """
@@ -236,7 +236,7 @@ def _from_dtype(estimator: BaseEstimator) -> bool:
 
 
 def declared(estimator: BaseEstimator) -> Mask | None:
-    """Which columns the estimator's parameter says are categorical, (d); None if it names none."""
+    """Return the columns that the estimator's parameter makes categorical, (d); None if none."""
     given = estimator.categorical_features
     if given is None or _from_dtype(estimator) or len(given) == 0:
         return None

@@ -51,13 +51,13 @@ class Column(NamedTuple):
 
     @property
     def is_categories(self) -> bool:
-        """Whether the values are categories by the column's type: strings, or said to be some."""
+        """Return whether the column's type makes its values categories: strings or categorical."""
         dtype = self.series.dtype
         return dtype == nw.String or isinstance(dtype, _CATEGORICAL)
 
     @property
     def is_small(self) -> bool:
-        """Whether single precision holds the values."""
+        """Return whether single precision holds the values."""
         return self.series.dtype in _SMALL
 
     def __len__(self) -> int:
@@ -167,7 +167,7 @@ AnyColumn = Column | Objects | Numbers
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a data frame; one that has yet to be computed is an error."""
+    """Return whether X is a data frame; one that has yet to be computed is an error."""
     if isinstance(X, np.ndarray | list | tuple):
         return False
     if nw.dependencies.is_into_dataframe(X):
@@ -303,7 +303,7 @@ def _decoded(series: nw.Series[Any]) -> nw.Series[Any]:
 
 
 def _kind(values: Array, shown: str) -> str:
-    """What Python objects are: "text", "truth" or "number"; anything else is an error."""
+    """Return the kind of Python objects: "text", "truth" or "number"; others are an error."""
     kinds = {_kind_of(value) for value in values}
     if kinds == {"time"}:
         raise times(shown, type(values[0]).__name__)
@@ -316,7 +316,7 @@ def _kind(values: Array, shown: str) -> str:
 
 
 def times(shown: str, got: str) -> InvalidDataError:
-    """What to say of dates and times."""
+    """Return the error message about dates and times."""
     return InvalidDataError(
         f"{shown} holds dates or times ({got}). Turn them into numbers first, such as the year, "
         "the day of the week or the days since a date; or into strings, if they are categories."

@@ -100,7 +100,7 @@ def _sums(at: Places, numbers: Array, n: int) -> Array:
 
 
 class _Labels(NamedTuple):
-    """What is known of the rows' classes: present (n, n_classes) or codes (n), and masses."""
+    """The classes of the rows: present (n, n_classes) or codes (n), and masses."""
 
     codes: NDArray[np.int32]
     present: NDArray[np.bool_] | None

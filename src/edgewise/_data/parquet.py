@@ -89,7 +89,7 @@ class Pieces:
         return [*self.columns, *(name for name in others if name is not None)]
 
     def _file(self, fragment: Any) -> File:
-        """What is known of a file; its columns must be those of the first."""
+        """Return the description of a file; its columns must be those of the first."""
         path, system = fragment.path, fragment.filesystem
         stamp = _stamp(path, system)
         try:
@@ -209,7 +209,7 @@ def _need_numbers(name: str, kind: Any, path: str) -> None:
 
 
 def _is_short(kind: Any) -> bool:
-    """Whether numbers of 4 bytes hold the values exactly."""
+    """Return whether numbers of 4 bytes hold the values exactly."""
     import pyarrow as pa  # noqa: PLC0415 - optional, and slow to load
 
     small = (pa.bool_(), pa.int8(), pa.uint8(), pa.int16(), pa.uint16())

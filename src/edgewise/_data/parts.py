@@ -35,7 +35,7 @@ def held_out_parts(rows: Rows, share: float, random_state: Random) -> list[tuple
 
 
 def n_held_out_parts(n_rows: int, share: float) -> int:
-    """How many parts are held out of so many rows, at most."""
+    """Return the largest number of parts that are held out of this many rows."""
     whole = _whole_parts(share)
     return min(whole, MOST_PARTS, max(1, math.ceil(ENOUGH * whole / n_rows)))
 

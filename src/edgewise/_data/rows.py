@@ -63,7 +63,7 @@ class Rows(NamedTuple):
 
     @property
     def row_weight(self) -> float:
-        """What a row weighs that counts as one row; see `weight_of_a_row`."""
+        """Return the weight that counts as one row; see `weight_of_a_row`."""
         if self.weights is None:
             return 1.0
         return weight_of_a_row(math.fsum(self.weights) / len(self.weights), self.weight_unit)
@@ -146,7 +146,7 @@ def held_out(
 
 
 def weight_of_a_row(mean: float, unit: float) -> float:
-    """What a row weighs that counts as one row, from the mean weight and what one is to the user.
+    """Return the weight that counts as one row, from the mean weight and the user's unit.
 
     Weights stand for repeated rows, but those that are shares of a whole do not.
     """

@@ -130,7 +130,7 @@ class SparseRows(_core.SparseMatrix):
         return self._csr
 
     def key_sums(self, first: int) -> Keys:
-        """What the entries give to the keys of the rows: see ``chance.row_keys``."""
+        """Return the entries' contributions to the keys of the rows: see ``chance.row_keys``."""
         of_entries = entry_keys(
             self._csr.data, self._csr.indices.astype(np.uint64) + np.uint64(first)
         )

@@ -37,7 +37,7 @@ def labels(y: ArrayLike, name: str) -> NDArray[Any]:
 
 
 def is_matrix(y: Any) -> bool:
-    """Whether y is an indicator matrix: two-dimensional with more than one column."""
+    """Return whether y is an indicator matrix: two-dimensional with more than one column."""
     if sparse.issparse(y):
         return True
     try:

@@ -1,4 +1,4 @@
-"""What rows weigh and what their answers cost, checked and scaled."""
+"""Weights of rows and costs of predictions, checked and scaled."""
 
 import math
 from typing import Any
@@ -67,7 +67,7 @@ def scaled(w: Weights) -> tuple[Weights, float]:
 
 
 def unit_of(exponent: int) -> float:
-    """What a weight of one is in the user's weights, if they were divided by 2^exponent."""
+    """Return the user's weight of one after division of the weights by 2^exponent."""
     return math.ldexp(1.0, max(-LARGEST_UNIT, min(exponent, LARGEST_UNIT)))
 
 
@@ -77,7 +77,7 @@ def class_factors(class_weight: Any, classes: NDArray[Any]) -> Weights:
 
 
 def row_costs(costs: Any, n_rows: int) -> Weights:
-    """What each answer costs, row by row: (n, n_classes), not negative."""
+    """Return the cost of each prediction, row by row: (n, n_classes), not negative."""
     need_unmasked(costs, "costs")
     try:
         matrix = np.require(costs, np.float64, ["C_CONTIGUOUS", "ALIGNED"])

@@ -1,1 +1,1 @@
-"""What the algorithms of a family share: the log loss, the adaptive base class, votes."""
+"""Parts that the algorithms of a family share: the log loss, the adaptive base class, votes."""

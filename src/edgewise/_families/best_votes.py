@@ -41,7 +41,7 @@ class BestVotes:
 
     @property
     def exact(self) -> bool:
-        """Whether no votes have more mass, up to rounding."""
+        """Return whether no votes have more mass, up to rounding."""
         return self.upper <= self.mass * (1 + 1e-12)
 
 

@@ -28,7 +28,7 @@ def risk_of(log_risk: float) -> float:
 
 
 class Coefficients(NamedTuple):
-    """What the entries' votes are multiplied by."""
+    """The factors of the entries' votes."""
 
     of_entry: Array
     edge: float  # gamma, eq. (10): what is right minus what is wrong, abstentions apart

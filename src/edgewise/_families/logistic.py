@@ -170,11 +170,11 @@ class BaseBooster(Booster):
         return Engine(rows, start, layout=layout, **self._growing(rows, len(start)))
 
     def _layout(self, n_classes: int) -> Layout:
-        """How the state of a fit keeps the probabilities."""
+        """Return how the state of a fit stores the probabilities."""
         return "by_class" if self._class_trees else "by_row"
 
     def _growing(self, rows: Rows, n_classes: int) -> dict[str, Any]:
-        """What growing trees needs beside the rows."""
+        """Return the inputs of growing trees other than the rows."""
         limits = partial(_core.GrowLimits, **self._limits(rows, n_classes))
         sampler = Sampler(rows.X, rows.codes, **self._drawing())
         return {
@@ -188,7 +188,7 @@ class BaseBooster(Booster):
         }
 
     def _drawing(self) -> dict[str, Any]:
-        """What rounds draw, as `Draws` names it."""
+        """Return the random draws of rounds, by the names of `Draws`."""
         return {
             "subsample": self.subsample,
             "max_features": self.max_features,

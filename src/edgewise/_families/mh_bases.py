@@ -245,7 +245,7 @@ OF_OUR_OWN = {"min_gain": 0, "interaction_cst": None, "max_features": None, "spl
 
 
 def check_base(classifier: Any, estimator: Any) -> None:
-    """What a classifier of another library must and cannot do."""
+    """Check the requirements and limits of a classifier of another library."""
     owner, is_categorical = type(estimator).__name__, estimator.is_categorical_
     if not has_fit_parameter(classifier, "sample_weight"):
         raise InvalidParameterError(

@@ -39,7 +39,7 @@ class VotingBooster(Booster):
     max_bins: int
 
     def _draws(self) -> bool:
-        """Whether rounds see other features or cuts: then a tree without errors is no end."""
+        """Return whether rounds differ in features or cuts; error-free trees then do not stop."""
         n_features = self.n_features_in_
         return self.splitter == "random" or n_drawn(self.max_features, n_features) < n_features
 
@@ -70,7 +70,7 @@ class VotingBooster(Booster):
         }
 
     def _drawing(self, seed: int) -> dict[str, Any]:
-        """What rounds draw, as `Draws` names it."""
+        """Return the random draws of rounds, by the names of `Draws`."""
         return {
             "subsample": 1.0,
             "max_features": self.max_features,

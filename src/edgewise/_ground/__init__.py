@@ -1,1 +1,1 @@
-"""What everything stands on: errors, checks of parameters, files that are whole."""
+"""Common ground: errors, checks of parameters, complete files."""

@@ -1,4 +1,4 @@
-"""What can go wrong, as a tree:
+"""The hierarchy of errors and warnings:
 
 EdgewiseError
 ├── InvalidParameterError   a constructor parameter has a value that is not allowed   (ValueError)

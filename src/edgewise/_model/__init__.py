@@ -1,1 +1,1 @@
-"""What comes out: models as plain arrays, their files, and what they say of themselves."""
+"""Models as plain arrays, their files, and their descriptions."""

@@ -15,7 +15,7 @@ MOST_CLASSES = 6  # of a leaf that are written out
 
 @dataclass(frozen=True)
 class Names:
-    """What the numbers of a model are called."""
+    """Names for the numbers of a model."""
 
     features: Sequence[str]
     classes: Sequence[str]
@@ -52,14 +52,14 @@ class Node:
         return self.feature < 0
 
     def question(self, names: Names) -> str:
-        """What is asked; yes goes left."""
+        """Return the question of a node; yes goes left."""
         feature = names.features[self.feature]
         if self.categories is None:
             return f"{feature} <= {number(self.threshold)}"
         return f"{feature} in {braces(self.categories)}"
 
     def moves(self, names: Names) -> list[str]:
-        """What a leaf moves, the largest first: a class and a signed number each."""
+        """Return the moves of a leaf, the largest first: a class and a signed number each."""
         order = np.argsort(-np.abs(self.values), kind="stable")
         order = order[self.values[order] != 0]
         shown = [f"{names.classes[self.classes[i]]} {self.values[i]:+.4g}" for i in order]

@@ -82,7 +82,7 @@ class Model:
             self.forest.replay(X, int(first), int(last), posterior, n_threads)
 
     def shapley_values(self, X: Matrix, n_threads: int) -> Scores:
-        """What each feature adds to the scores of a row: (n_rows, n_features, n_classes)
+        """Return the contribution of each feature to the scores: (n_rows, n_features, n_classes)
 
         The sum over the features is the row's scores minus `expected_scores`.
         """

@@ -99,7 +99,7 @@ def _refuse(text: str) -> None:
 
 
 def _check(value: list[Any]) -> None:
-    """That lists and objects are not nested too deeply, and that strings are Unicode."""
+    """Check that lists and objects are not nested too deeply, and that strings are Unicode."""
     level = [value]
     for _ in range(DEEPEST):
         inner: list[Any] = []

@@ -92,7 +92,7 @@ class Saved:
 
 
 def need_savable(estimator: Any) -> None:
-    """That a model file can hold the estimator, once it is fitted, with its parameters."""
+    """Check that a model file can hold the estimator, once it is fitted, with its parameters."""
     reason = estimator._why_not_saved()
     if reason is not None:
         raise ModelFormatError(
@@ -178,7 +178,7 @@ def _arrays_of(estimator: Any) -> dict[str, NDArray[Any]]:
 
 
 def check_version(header: Mapping[str, Any]) -> None:
-    """That the file is one of ours, and of a version that this release knows."""
+    """Check that the file is a model file of a version that this release knows."""
     need(header.get("format") == FORMAT, "it does not say that it is a model of edgewise")
     version, writer = header.get("version"), header.get("edgewise")
     need(type(version) is int and version >= 1, "it has no version")
@@ -316,7 +316,7 @@ def _categories(
 
 
 def _need_sets_of_tables(model: Mapping[str, NDArray[Any]], tables: dict[int, Any]) -> None:
-    """That the sets of a column with a table hold places in it."""
+    """Check that the sets of a column with a table hold places in it."""
     feature = model["feature"][np.isnan(model["threshold"])]
     of_value, which = np.unique(
         np.repeat(feature, np.diff(model["set_start"])), return_inverse=True

@@ -56,7 +56,7 @@ def to_arrays(name: str, values: Array) -> dict[str, Array]:
 
 
 def need_cheap(kinds: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-    """That no more strings are to be made than the file pays for."""
+    """Check that no more strings are to be made than the file pays for."""
     texts = [arrays.get(f"{name}.start", _NONE) for name, kind in kinds.items() if kind == "str"]
     cost = _OF_STRING * sum(map(len, texts))
     size = sum(array.nbytes for array in arrays.values())

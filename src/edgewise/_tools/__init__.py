@@ -1,1 +1,1 @@
-"""What works with every estimator: load, memory, costs, suspicious rows, importances, figures."""
+"""Tools for every estimator: load, memory, costs, suspicious rows, importances, figures."""

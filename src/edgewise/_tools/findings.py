@@ -112,7 +112,7 @@ def columns_of(X: Any) -> Iterator[NDArray[Any]]:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, or a missing value of pandas, which is not imported."""
+    """Return whether a value is None, NaN, or a missing value of pandas, which is not imported."""
     unknown = value is None or type(value).__name__ in ("NAType", "NaTType")
     return unknown or (isinstance(value, float) and math.isnan(value))
 
@@ -143,12 +143,12 @@ def _plain(column: NDArray[Any]) -> tuple[NDArray[Any], bool]:
 
 
 def _looks_numeric(words: NDArray[Any]) -> bool:
-    """Whether text is numbers with currency signs, separators or decimal commas."""
+    """Return whether text is numbers with currency signs, separators or decimal commas."""
     return sum(bool(_MONEY.match(word.strip())) for word in words) >= 0.9 * len(words)
 
 
 def _decides(values: NDArray[Any], codes: NDArray[Any], *, numeric: bool) -> bool:
-    """Whether a column alone predicts nearly all of one half of the rows from the other."""
+    """Return whether a column alone predicts nearly all of one half of the rows from the other."""
     n_classes = int(codes.max()) + 1
     most = np.bincount(codes).max() / len(codes)
     if len(codes) < 2 * FEW or 1.0 - most < 2.0 * (1.0 - LEAK):
@@ -259,7 +259,7 @@ class Outcome(NamedTuple):
 def model_findings(
     outcome: Outcome | None, held_out_losses: Sequence[float] | NDArray[Any] = ()
 ) -> list[Finding]:
-    """Whether a model is overfit: by its held-out log loss after every round, or by its errors."""
+    """Return findings about overfitting, by held-out log losses after every round or errors."""
     losses = np.asarray(held_out_losses, dtype=np.float64)
     if len(losses) > 1:
         best = int(np.argmin(losses))

@@ -1,4 +1,4 @@
-"""How much memory a fit takes at most: the arrays of the core and of Python, counted."""
+"""An upper bound of the memory of a fit: the arrays of the core and of Python, counted."""
 
 from typing import Any, NamedTuple
 
@@ -40,7 +40,7 @@ _RULES: dict[str, p.Rule] = {
 
 
 class Size(NamedTuple):
-    """What a fit is about, in numbers."""
+    """The size of a fit."""
 
     n: int
     d: int
@@ -200,7 +200,7 @@ def binned(size: Size) -> float:
 
 
 def state(size: Size, estimator: Any) -> float:
-    """What changes from round to round, and what growing a tree takes."""
+    """Return the bytes of the state of a fit and of growing a tree."""
     leaves = _leaves(size, estimator)
     if isinstance(estimator, AOSOLogitBoostClassifier):
         if estimator._layout(size.K) == "lists":

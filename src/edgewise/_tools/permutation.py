@@ -28,7 +28,7 @@ SMALLEST = np.finfo(np.float64).tiny  # probabilities below cost no more
 
 @dataclass(frozen=True, eq=False)
 class PermutationImportances:
-    """What features are worth. `overall` is the mean of `by_class`, weighted by `class_shares`.
+    """Importances of features. `overall` is the mean of `by_class`, weighted by `class_shares`.
 
     Attributes
     ----------

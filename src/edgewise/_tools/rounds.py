@@ -1,4 +1,4 @@
-"""What a fitted estimator tells round by round, as figures: learning curve, margins, history.
+"""Figures of a fitted estimator round by round: learning curve, margins, history.
 
 Displays and reports draw these. Estimators of other libraries may lack rounds, scores or
 probabilities: then there is less to tell.
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class Words(NamedTuple):
-    """How a figure of ``history_`` is called and what it means."""
+    """The name and the meaning of an entry of ``history_``."""
 
     title: str
     meaning: str
@@ -54,7 +54,7 @@ class HistoryFigure:
 
 
 def history_figures(estimator: Any, names: Sequence[str] | None = None) -> list[HistoryFigure]:
-    """What ``history_`` holds, the time apart; of `names`, if given, in their order."""
+    """Return the entries of ``history_`` except the time, or those of `names` in their order."""
     history = getattr(estimator, "history_", {})
     told = [name for name in (*STORY, *history) if name in history and name != "seconds"]
     if names is None:

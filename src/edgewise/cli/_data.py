@@ -69,7 +69,7 @@ class Reading(NamedTuple):
 
 
 def described(table: Table) -> list[str]:
-    """What was recognised, in a few lines."""
+    """Return a description of the table in a few lines."""
     facts = table.summary()
     kinds = [
         f"{facts[kind]} {kind if facts[kind] != 1 else _ONE[kind]}"

@@ -54,7 +54,7 @@ class Decision(NamedTuple):
 
 
 def decision_file(model: Path) -> Path:
-    """Where the decision of a model stands."""
+    """Return the path of a model's decision file."""
     return model.with_name(f"{model.name}.decision.json")
 
 

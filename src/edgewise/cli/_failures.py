@@ -1,4 +1,4 @@
-"""How a command ends: 0 done, 1 bad input, 2 wrong usage (typer's), 130 interrupted.
+"""Exit codes: 0 done, 1 bad input, 2 wrong usage (typer's), 130 interrupted.
 
 What went wrong is one line on stderr, never a traceback. A traceback means a mistake of ours.
 """
@@ -58,7 +58,7 @@ def _of_system(error: OSError) -> str:
 
 
 def _forget_output() -> None:
-    """What could not be written must not be tried again when the interpreter ends."""
+    """Drop output that could not be written, so that the interpreter does not retry at exit."""
     try:
         number = sys.stdout.fileno()
     except (OSError, ValueError):  # not a file, as in tests

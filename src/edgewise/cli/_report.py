@@ -19,7 +19,7 @@ MISSING = "a report needs the extra 'report', for instance: pip install 'edgewis
 
 
 def can_report() -> bool:
-    """Whether the libraries of reports are installed."""
+    """Return whether the libraries of reports are installed."""
     return all(importlib.util.find_spec(name) for name in ("jinja2", "vl_convert"))
 
 

@@ -1,4 +1,4 @@
-"""What is shown: answers on stdout, progress and remarks on stderr, bars on a terminal only."""
+"""Output: results on stdout, progress and remarks on stderr, bars on a terminal only."""
 
 import json
 import sys
@@ -27,7 +27,7 @@ _WIDE = 120  # columns where there is no terminal
 
 
 def on_terminal() -> bool:
-    """Whether somebody watches."""
+    """Return whether stderr is a terminal."""
     return sys.stderr is not None and sys.stderr.isatty()
 
 
@@ -96,7 +96,7 @@ def bar(*, shown: bool) -> Progress:
 
 
 class _Clock(Progress):
-    """What is completed are the seconds since the task began."""
+    """A bar whose progress is the seconds since the task began."""
 
     def get_renderables(self) -> Iterable[RenderableType]:
         for task in self.tasks:

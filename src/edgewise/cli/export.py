@@ -20,7 +20,7 @@ EPILOG = (
 
 
 class Form(StrEnum):
-    """What a model can become."""
+    """The formats of an exported model."""
 
     ONNX = "onnx"
     TREELITE = "treelite"

@@ -160,7 +160,7 @@ def _fitted(estimator: Any, table: Any, decide: str | None) -> tuple[Any, Offset
 
 
 def _told(decide: str | None, classes: Any, found: Offsets | None) -> dict[str, Any] | None:
-    """What the thresholds are and what they gain."""
+    """Return a description of the thresholds and their gain."""
     if found is None:
         return None
     return {
@@ -217,7 +217,7 @@ def _show(facts: dict[str, Any]) -> None:
 
 
 def _gain(found: dict[str, Any]) -> str:
-    """What thresholds gain on rows they were not fitted to."""
+    """Return the gain of thresholds on held-out rows."""
     used = "used" if found["applied"] else "not used, since that does not exceed its error"
     return (
         f"thresholds for {found['metric']}: {found['plain']:.4f} without them, gain "

@@ -127,7 +127,7 @@ def _facts(found: Tuning) -> dict[str, Any]:
 
 
 class _Bar:
-    """How much of the time is gone, and what the best trial has; on a terminal."""
+    """A bar of the elapsed time and the best trial, on a terminal."""
 
     def __init__(self, budget: float, *, shown: bool) -> None:
         self.progress = time_bar(shown=shown)

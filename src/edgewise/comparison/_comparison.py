@@ -1,4 +1,4 @@
-"""What a comparison found."""
+"""The results of a comparison."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -139,7 +139,7 @@ class Comparison:
         return self.rows()[0].method
 
     def paired(self) -> PairedTest | None:
-        """Whether the best two differ; None if there is one method only.
+        """Test whether the best two differ; None if there is only one method.
 
         Folds: Nadeau and Bengio's corrected resampled t-test. Test rows: McNemar's exact test.
         """

@@ -14,7 +14,7 @@ from ._features import Features
 
 @dataclass(frozen=True)
 class Setting:
-    """What a fit gets besides the rows; the same for all methods but for `params`."""
+    """The inputs of a fit other than the rows; the same for all methods except `params`."""
 
     seed: int
     threads: int
@@ -34,15 +34,15 @@ class Method(ABC):
 
     @abstractmethod
     def missing_library(self) -> str | None:
-        """Why it cannot be run here, or None."""
+        """Return why the method cannot run here, or None."""
 
     @abstractmethod
     def unsuitable(self, features: Features, n_classes: int) -> str | None:
-        """Why it cannot learn from such data, or None."""
+        """Return why the method cannot learn from such data, or None."""
 
     @abstractmethod
     def parameters(self, setting: Setting) -> dict[str, Any]:
-        """What differs from the library's defaults, besides seed and threads."""
+        """Return the parameters other than the library's defaults, except seed and threads."""
 
     @abstractmethod
     def fit(self, features: Features, codes: NDArray[Any], setting: Setting) -> Any:

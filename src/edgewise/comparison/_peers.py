@@ -46,7 +46,7 @@ class Peer(Method):
         return {**self.own(), **rounds, **setting.params}
 
     def own(self) -> dict[str, Any]:
-        """What is set besides seed, threads and silence."""
+        """Return the parameters that are set, except seed, threads and verbosity."""
         return {}
 
     def predict_proba(self, model: Any, features: Features, setting: Setting) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""What is compared: rows, splits, methods, and all that decides the figures."""
+"""The plan of a comparison: rows, splits, methods, and everything that determines the figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What one method did on one split, and the figures of it."""
+"""The results of one method on one split, and their figures."""
 
 import pickle
 import time
@@ -103,7 +103,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Problem:
-    """What all methods are given: rows to train on, rows to test on, class numbers.
+    """The inputs of all methods: training rows, test rows, class numbers.
 
     Attributes
     ----------

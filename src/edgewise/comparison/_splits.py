@@ -1,4 +1,4 @@
-"""Which rows are trained on and which are tested on."""
+"""Splits into training rows and test rows."""
 
 import warnings
 from dataclasses import dataclass

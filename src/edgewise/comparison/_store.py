@@ -1,4 +1,4 @@
-"""Where results are kept as they come: a folder, so that a killed run can go on, or memory.
+"""The store of results: a folder, from which a killed run can resume, or memory.
 
 The folder holds `results.jsonl`, one line for each method and split with the key of what was
 measured, and `answers/KEY.npy` with the probabilities.

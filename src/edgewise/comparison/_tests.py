@@ -1,4 +1,4 @@
-"""How sure an error is, and whether two methods differ.
+"""Intervals of errors, and tests of the difference of two methods.
 
 Folds of a cross-validation share training rows, so their errors are not independent. Nadeau and
 Bengio ("Inference for the generalization error", Machine Learning 52, 2003) correct the variance
@@ -17,7 +17,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Whether the best two differ, measured on the same folds or rows.
+    """A test of whether the best two methods differ, on the same folds or rows.
 
     Attributes
     ----------

@@ -160,7 +160,7 @@ class DecisionClassifier(
         return self
 
     def _forget(self) -> None:
-        """What an earlier fit has left and this one may not."""
+        """Delete the attributes of an earlier fit."""
         for name in ("oof_proba_", "offsets_", "expected_cost_", "sets_", "feature_names_in_"):
             self.__dict__.pop(name, None)
 
@@ -271,7 +271,7 @@ class DecisionClassifier(
         )
 
     def predict_sets(self, X: Any) -> NDArray[np.bool_]:
-        """Which classes are in the prediction set of each row, (n_rows, n_classes)."""
+        """Return the prediction set of each row as booleans, (n_rows, n_classes)."""
         check_is_fitted(self)
         if self.coverage is None:
             raise InvalidDataError(

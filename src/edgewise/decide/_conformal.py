@@ -99,7 +99,7 @@ class ConformalSets:
         return float(np.partition(scores, place - 1)[place - 1])
 
     def sets(self, proba: ArrayLike) -> NDArray[np.bool_]:
-        """Which classes are in the set of each row, (n, K), from probabilities (n, K)."""
+        """Return the set of each row as booleans, (n, K), from probabilities (n, K)."""
         if not hasattr(self, "thresholds_"):
             raise InvalidParameterError("ConformalSets has no thresholds yet: call fit first.")
         chances = check_proba(proba)

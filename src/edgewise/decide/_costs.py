@@ -96,7 +96,7 @@ def paid(
     net: Array,
     reject_cost: ArrayLike | None,
 ) -> Array:
-    """What each row costs, (n,), from the places of its true and its predicted class."""
+    """Return the cost of each row, (n,), from the indices of its true and its predicted class."""
     at = (np.arange(len(truth)), truth, said) if net.ndim == 3 else (truth, said)
     costs = np.array(net[at])
     if reject_cost is not None:

@@ -233,7 +233,7 @@ def _moving_counts(
 
 
 def _cross_fitted_gain(problem: _Problem, plain: Codes) -> tuple[float, float]:
-    """What rows gain by offsets that were fitted without them, and its standard error."""
+    """Return the out-of-fold gain of offsets and its standard error."""
     said = plain.copy()
     for train, test in content_folds(problem.logs, problem.codes, _FOLDS):
         offsets = _search(problem.rows(train).softened())

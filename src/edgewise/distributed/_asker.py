@@ -20,7 +20,7 @@ Growth = Generator[Step, Answer, Any]  # asks steps, is sent the answers, and re
 
 @dataclass
 class Traffic:
-    """What trips to the blocks have cost so far."""
+    """The costs of trips to the blocks so far."""
 
     trips: int = 0
     seconds: float = 0.0  # of waiting for answers
@@ -40,7 +40,7 @@ class Traffic:
 
 
 class Asker:
-    """What is asked in a round, and what the core needs for choosing splits."""
+    """The requests of a round, and the core's inputs for choosing splits."""
 
     def __init__(
         self, cuts: _core.Cuts, n_threads: int, options: dict[str, Any], begun: Question
@@ -58,7 +58,7 @@ class Asker:
         return _core.GrowLimits(**self.options["limits"] | draw.limits())
 
     def question(self, n_known: int, model: dict[str, Array] | None) -> Question:
-        """Where the round stands, for blocks that know so many steps of the log."""
+        """Return the request of the round for blocks that know this many steps of the log."""
         before = self._begun.n_known  # steps of the round before this log
         log = self._log[n_known:]
         return self._begun._replace(n_known=before + n_known, log=log, model=model)
@@ -68,7 +68,7 @@ class Asker:
 
 
 class Errand(NamedTuple):
-    """What a leader is to do: grow(asker, *args), from where the round stands."""
+    """The task of a leader: grow(asker, *args), from the current state of the round."""
 
     grow: Callable[..., Growth]
     args: tuple[Any, ...]
@@ -77,7 +77,7 @@ class Errand(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What came of it, the steps that the blocks have taken, and their cost."""
+    """The result of a task, the steps that the blocks have taken, and their cost."""
 
     value: Any
     steps: list[Step]

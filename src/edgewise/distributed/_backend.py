@@ -1,4 +1,4 @@
-"""What a fit needs of an engine that runs functions on parts of the data.
+"""The interface of an engine that runs functions on parts of the data.
 
 A handle stands for a part, wherever it is. Functions are plain and importable, arguments and
 answers can be pickled, and every answer adds up, so that it does not matter who adds what when.
@@ -27,7 +27,7 @@ class Backend(Protocol):
         """function(part, *args) of all parts, added up (as a tree) and brought here."""
 
     def lead(self, asks: Function, parts: Parts, task: Any, answer: Function, add: Function) -> Any:
-        """What asks(part, task) returns, done where one of the parts is.
+        """Return the result of asks(part, task), run where one of the parts is.
 
         It is a generator: it yields questions and is sent answer(part, question), added up over all
         parts. Nothing if there is no place for it that is nearer to the parts than here.
@@ -48,7 +48,7 @@ class Backend(Protocol):
 
 
 def answered(asking: Generator[Any, Any, Any], answer: Function) -> Any:
-    """What a generator returns that yields questions and is sent their answers."""
+    """Return the result of a generator that yields requests and is sent their results."""
     question = next(asking)
     while True:
         reply = answer(question)

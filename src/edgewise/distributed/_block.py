@@ -25,7 +25,7 @@ Step = tuple[Any, ...]  # the name of a method of the state, and its arguments
 
 @dataclass
 class Answer:
-    """What blocks answer: numbers that add up, and numbers of which the largest counts."""
+    """The result of a block: numbers to add, and numbers whose maximum counts."""
 
     sums: list[Array] = field(default_factory=list)
     peaks: list[Array] = field(default_factory=list)
@@ -50,14 +50,14 @@ def add_answers(a: Answer, b: Answer) -> Answer:
 
 
 class Setting(NamedTuple):
-    """What stays the same for all blocks and rounds of a fit."""
+    """The constants of all blocks and rounds of a fit."""
 
     kind: type["State"]
     options: dict[str, Any]  # of the state
 
 
 class Question(NamedTuple):
-    """What a block is asked: the log of a round so far, whose last step is to be answered.
+    """A request to a block: the log of a round so far, whose last step it answers.
 
     Of the log the first `n_known` steps are left out, and the setting and the model of the rounds
     before are None, where blocks are expected to have them.

@@ -1,4 +1,4 @@
-"""What can be fitted on rows that are not in memory; everything else is refused with words."""
+"""Checks of fits to rows that are not in memory; unsupported options raise an error."""
 
 from typing import Any
 

@@ -77,7 +77,7 @@ class Driver(Asker):
         return answer
 
     def grown(self, grow: Callable[..., Growth], *args: Any) -> Any:
-        """What grow(asker, *args) returns: a leader beside the blocks asks if there is one."""
+        """Return the result of grow(asker, *args), run by a leader if there is one."""
         self._open_round()
         begun = self.question(self._n_known, None)
         if begun.m > 0:  # blocks have it, or need more than that

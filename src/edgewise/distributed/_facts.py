@@ -40,7 +40,7 @@ class Raw(NamedTuple):
 
 
 def plain(X: Matrix) -> Any:
-    """What can be sent."""
+    """Return a copy that can be sent."""
     return X.scipy() if isinstance(X, SparseRows) else X
 
 
@@ -82,7 +82,7 @@ def _weights(weights: Any) -> NDArray[np.float64]:
 
 @dataclass
 class Look:
-    """What a first look at a part tells; two looks add up."""
+    """The facts of a first look at a part; two looks can be added."""
 
     n_features: int
     labels: Array  # distinct, ascending
@@ -148,7 +148,7 @@ def add_looks(a: Look, b: Look) -> Look:
 
 
 class Recipe(NamedTuple):
-    """How a part of the raw data becomes rows: codes of labels, and weights, if there are any."""
+    """The conversion of a part of the raw data to rows: codes of labels, and weights, if any."""
 
     classes: Array
     labels: Array  # all that occur, those of rows without weight too
@@ -187,7 +187,7 @@ class Recipe(NamedTuple):
         return self._replace(largest=float(largest))
 
     def present(self, raw: Raw) -> NDArray[np.bool_]:
-        """Which rows have weight."""
+        """Return a mask of the rows with positive weight."""
         w = self._scaled(raw)
         return np.ones(len(_labels(raw.y)), dtype=bool) if w is None else w > 0
 
@@ -201,7 +201,7 @@ class Recipe(NamedTuple):
 
 @dataclass
 class Weighed:
-    """What the second look tells, if rows have weights."""
+    """The facts of the second look, if rows have weights."""
 
     class_rows: NDArray[np.int64]  # that are not too light
     class_sums: list[int]  # exact sums of weights, of the light ones too

@@ -121,7 +121,7 @@ def fit_parts(
 
 
 def _need_rounds(estimator: Any, n_rows: int) -> None:
-    """That the number of rounds is known where a local fit would hold rows out to find it."""
+    """Check that the number of rounds is known if a local fit would hold rows out to find it."""
     if estimator.n_estimators == "auto" and estimator._searches_rounds(n_rows):
         raise InvalidParameterError(
             f"n_estimators='auto' searches for the number of rounds in a table of {MOST_ROWS} rows "
@@ -155,7 +155,7 @@ def _need_same_classes(estimator: Any, classes: Any) -> None:
 
 
 def predict(estimator: Any, X: Any, method: str) -> Any:
-    """What the method answers; for a Dask collection a lazy one of what it answers for blocks."""
+    """Return the method's result; for a Dask collection, a lazy collection of results."""
     check_is_fitted(estimator)
     if isinstance(X, ParquetRows):
         return _predict_pieces(estimator, X, method)

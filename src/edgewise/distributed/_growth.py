@@ -19,7 +19,7 @@ Targets = list[tuple[int, int]]
 
 
 class Sample(NamedTuple):
-    """Which rows a round learns from: those whose random numbers are below a bound."""
+    """The rows that a round learns from: those whose random numbers are below a bound."""
 
     seed: int
     m: int
@@ -36,7 +36,7 @@ class ClassTask(NamedTuple):
 
 
 class Learned(NamedTuple):
-    """What trees learn from."""
+    """The statistics that trees learn from."""
 
     draw: Draw  # features and cuts
     sample: Sample | None  # None: all rows

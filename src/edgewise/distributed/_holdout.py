@@ -80,7 +80,7 @@ def _rows(part: tuple[int, Raw], recipe: Recipe) -> dict[int, Any]:
 
 
 def _mask(raw: Raw, chosen: tuple[Places, Recipe]) -> NDArray[np.bool_]:
-    """Which rows of a part are held out; rows without weight never are."""
+    """Return a mask of the held-out rows of a part; rows without weight are never held out."""
     places, recipe = chosen
     present = recipe.present(raw)
     _, codes, _ = recipe.rows(raw)

@@ -114,7 +114,7 @@ class LogisticState(State):
     # --- steps of both ---
 
     def values(self, of_trees: list[tuple[Array, Array]]) -> Answer:
-        """What the leaves of the trees grown last move: values and classes, (n_leaves, width)."""
+        """Return the moves of the last trees' leaves: values and classes, (n_leaves, width)."""
         for tree, (values, classes) in zip(self._trees, of_trees, strict=True):
             _core.set_leaves(tree, values, classes)
         return Answer()
@@ -173,7 +173,7 @@ class LogisticEngine(Driver):
         return self._keep(grown(grow, self._drawn(), None))
 
     def _drawn(self) -> Draw | None:
-        """What this round draws; None: everything."""
+        """Return the draws of this round; None: all rows and features."""
         return self._draws.of_round(self.n_rounds) if self._draws.draws else None
 
     def _sample(self, m: int) -> Sample | None:
@@ -184,7 +184,7 @@ class LogisticEngine(Driver):
     def _learned(
         self, draw: Draw | None, ask: Callable[[Sample | None], Answer]
     ) -> tuple[Learned, Answer]:
-        """What is learned from, and the blocks' answer about it: one row at least."""
+        """Return the rows to learn from, at least one, and the blocks' result about them."""
         sample = None if draw is None else self._sample(self.n_rounds)
         answer = ask(sample)
         draw = draw or Draw()
@@ -205,7 +205,7 @@ class LogisticEngine(Driver):
     def _class_scales(
         self, targets: Targets, criterion: Criterion, draw: Draw | None
     ) -> tuple[Learned, Array]:
-        """How statistics become integers, from the largest of them and from their sums."""
+        """Return the scales of the integer statistics, from their maxima and sums."""
         units = np.ones(2 * len(targets))
         if self._ahead[:3] == ("facts", targets, criterion):
             units = self._ahead[3]
@@ -292,7 +292,7 @@ class LogisticEngine(Driver):
 
 
 def _same(one: Step, other: Step) -> bool:
-    """Whether two steps ask the same."""
+    """Return whether two steps request the same."""
     return len(one) == len(other) and all(map(np.array_equal, one, other))
 
 

@@ -63,7 +63,7 @@ class Messenger:
         return self._tried(SUM, parts, (function, args, add))
 
     def lead(self, asks: Function, parts: Parts, task: Any, answer: Function, add: Function) -> Any:
-        """What asks(part, task) returns on a worker that holds a part; or nothing.
+        """Return the result of asks(part, task) on a worker that holds a part, or nothing.
 
         It yields questions, and is sent the sums of answer(part, question).
         """
@@ -197,7 +197,7 @@ def _forget(fit: str, dask_worker: Any) -> None:
 
 
 class _Pace:
-    """How long the longest work of late has taken."""
+    """The duration of the longest recent work."""
 
     def __init__(self) -> None:
         self.seconds = float("inf")

@@ -1,4 +1,4 @@
-"""What a fit on a cluster tells besides rounds and loss."""
+"""Progress of a fit on a cluster beyond rounds and loss."""
 
 import sys
 import time

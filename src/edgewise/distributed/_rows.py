@@ -44,7 +44,7 @@ MOST_ROWS = 2**30  # statistics are integers of 32 bits, and every row may have 
 
 
 class Shape(NamedTuple):
-    """What is asked of X in a fit: how large it is."""
+    """The shape of X, as far as a fit needs it."""
 
     shape: tuple[int, int]
 
@@ -57,7 +57,7 @@ class Shape(NamedTuple):
 
 
 class Weight(NamedTuple):
-    """What all rows weigh, and how many rows each class has."""
+    """The total weight, and the number of rows of each class."""
 
     of_class: Weights
     class_rows: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""How fits on a cluster are run; what they give does not depend on it."""
+"""Settings of fits on a cluster; results do not depend on them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -84,7 +84,7 @@ class Run:
         return sum(len(self.plan.records(each, self._store)) for each in self.experiments)
 
     def expected_seconds(self) -> float:
-        """How long they will take, by a calibration on this machine."""
+        """Return the expected time, by a calibration on this machine."""
         return expected_seconds(self.todo(), self.jobs, self.threads)
 
     def carry_out(self, watcher: Watcher) -> None:

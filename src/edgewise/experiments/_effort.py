@@ -1,4 +1,4 @@
-"""How long a run will take: the effort of its cells, times the speed of this machine.
+"""The expected time of a run: the effort of its cells, times the speed of this machine.
 
 The constants are seconds of one core of the machine that the documents' figures are of, where the
 calibration below takes CALIBRATION seconds. They are rough: rounds are not known beforehand.
@@ -24,7 +24,7 @@ def seconds_of_trees(n_trees: float, rows: int, columns: int, kind: str = "class
 
 
 def speed(threads: int | None) -> float:
-    """How many times as long as written down a fit takes on this machine, as busy as it is now."""
+    """Return the ratio of a fit's time on this machine now to the recorded time."""
     from .. import MARTClassifier  # noqa: PLC0415 - not needed to look at results
 
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""What a run leaves in its folder besides the cells: results, a page, a report and pictures."""
+"""The files of a run other than the cells: results, a page, a report and pictures."""
 
 import json
 from collections.abc import Mapping, Sequence

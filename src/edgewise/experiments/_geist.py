@@ -1,4 +1,4 @@
-"""What Geist, "Soft-max boosting" (2015), prints, and his three algorithms as he sets them."""
+"""The figures of Geist, "Soft-max boosting" (2015), and his three algorithms with his settings."""
 
 from typing import Any, NamedTuple
 

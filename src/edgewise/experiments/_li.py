@@ -1,4 +1,4 @@
-"""What P. Li's slides "ABC-Boost" (2009) print: test errors of MART and ABC-MART."""
+"""The figures of P. Li's slides "ABC-Boost" (2009): test errors of MART and ABC-MART."""
 
 from typing import NamedTuple
 

@@ -23,7 +23,7 @@ class Discordant(NamedTuple):
 
 
 def pack(wrong: NDArray[np.bool_]) -> str:
-    """Which rows are wrong, as text: bits, compressed."""
+    """Return the wrong rows as text: compressed bits."""
     return base64.b64encode(zlib.compress(np.packbits(wrong).tobytes(), 9)).decode("ascii")
 
 
@@ -34,7 +34,7 @@ def unpack(text: str, rows: int) -> NDArray[np.bool_]:
 
 
 def discordant(first: Record, second: Record) -> Discordant | None:
-    """Where two records differ; None unless both keep their rows, of the same test set."""
+    """Return where two records differ; None unless both have rows of the same test set."""
     same_rows = first.data_hash == second.data_hash
     if not same_rows or "wrong" not in first.outcome or "wrong" not in second.outcome:
         return None

@@ -78,7 +78,7 @@ def _skipped(left_out: Mapping[str, str]) -> list[str]:
 
 
 def environment() -> dict[str, Any]:
-    """What the numbers were computed with."""
+    """Return the versions and the machine behind the numbers."""
     versions = {library: metadata.version(library) for library in _LIBRARIES}
     return {
         "edgewise": __version__,
@@ -90,5 +90,5 @@ def environment() -> dict[str, Any]:
 
 
 def differs(results: Mapping[str, Any]) -> int:
-    """How many findings are not as in the paper."""
+    """Return the number of findings that differ from the paper."""
     return sum(results["verdicts"].get(verdict, 0) for verdict in BAD)

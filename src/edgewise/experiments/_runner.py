@@ -32,7 +32,7 @@ class Watcher(Protocol):
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run consists of."""
+    """The cells of a run."""
 
     scale: Scale
     jobs: list[Job]  # done or not, in the order to run them
@@ -47,7 +47,7 @@ class Plan:
         return list(first.values())
 
     def records(self, experiment: Experiment, store: Store) -> dict[str, Record]:
-        """What is known of one experiment, by the names of its cells."""
+        """Return the records of one experiment, by the names of its cells."""
         mine = [job for job in self.jobs if job.experiment is experiment]
         found = {job.cell.name: _known(job, store) for job in mine}
         return {name: record for name, record in found.items() if record is not None}
@@ -80,7 +80,7 @@ def make_plan(
 
 
 def expected_seconds(todo: Sequence[Job], n_jobs: int, threads: int | None) -> float:
-    """How long these cells will take on this machine, as busy as it is now."""
+    """Return the expected time of these cells on this machine at its current load."""
     if not todo:
         return 0.0
     return sum(job.cell.effort for job in todo) * _effort.speed(threads) / n_jobs

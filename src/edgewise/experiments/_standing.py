@@ -1,4 +1,4 @@
-"""What is known of an experiment: the last results in a run folder, in a few words."""
+"""A summary of an experiment: the last results in a run folder."""
 
 import json
 from collections.abc import Iterator, Mapping

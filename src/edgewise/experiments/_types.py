@@ -1,4 +1,4 @@
-"""What an experiment is made of: cells to run, records of what came out, findings about them."""
+"""The parts of an experiment: cells to run, records of outcomes, findings about them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -50,7 +50,7 @@ Records = Mapping[str, Record]  # by the name of the cell
 
 
 def key(experiment: str, scale: str, cell: str, seed: int, data_hash: str, version: int) -> Key:
-    """What a finished cell is found by again."""
+    """Return the key of a finished cell."""
     return experiment, scale, cell, seed, data_hash, version
 
 
@@ -117,5 +117,5 @@ class Experiment:
 
     @property
     def kept_as(self) -> str:
-        """What records name as their experiment."""
+        """Return the experiment's name in records."""
         return self.family or self.name

@@ -40,7 +40,7 @@ def rate_beside(what: str, ours: float | None, paper: float, rows: int, note: st
 
 
 def place(ours: float | None, low: float, high: float) -> Verdict:
-    """Where an error count lies relative to a band."""
+    """Return the position of an error count relative to a band."""
     if ours is None:
         return "not run"
     if ours > high:
@@ -55,7 +55,7 @@ def claim(what: str, holds: bool | None, found: str, note: str = "") -> Finding:
 
 
 def unjudged(finding: Finding) -> Finding:
-    """What was found, without a verdict: at small scale the paper's numbers do not apply."""
+    """Return a finding without a verdict: at small scale the paper's numbers do not apply."""
     if finding.verdict == "not run":
         return finding
     return Finding(finding.what, None, finding.ours, "", "not judged", finding.note)
@@ -71,7 +71,7 @@ def close(what: str, ours: float | None, paper: float, tolerance: float, note: s
 
 
 def prediction_interval(found: Sequence[float]) -> tuple[float, float]:
-    """Where 95 % of further draws lie, judged by the draws `found` (at least two), if normal."""
+    """Return the 95 % interval of a further draw, from at least two draws `found`, if normal."""
     n = len(found)
     half = t.ppf((1 + LEVEL) / 2, n - 1) * stdev(found) * sqrt(1 + 1 / n)
     return mean(found) - half, mean(found) + half

@@ -124,7 +124,7 @@ def beside_paper(data: str, cell: Cell, records: Records, paper: int | None = No
 
 
 def is_whole(cell: Cell, record: Record) -> bool:
-    """Whether a cell was run as in the slides: on its own data, all rows, all rounds."""
+    """Return whether a cell was run as in the slides: on its own data, all rows, all rounds."""
     return record.data == cell.data and cell.params["max_rows"] is None
 
 

@@ -1,4 +1,4 @@
-"""What the search for the base class costs, and whether it is worth it.
+"""The cost and the benefit of the search for the base class.
 
 Li and Zhao, "Fast ABC-Boost" (arXiv 2205.10927): only the `search` worst classes are tried, only
 every `gap` + 1 rounds, after `warmup` plain ones. Their claim, and that of Li (arXiv 1006.5051): a

@@ -91,7 +91,7 @@ def _whole(cell: Cell, records: Records) -> bool:
 
 
 def _significant(data: str, scale: Scale, records: Records) -> Finding:
-    """What the P-values of the slides say: the difference is not by chance."""
+    """Return the finding about the slides' P-values: the difference is not by chance."""
     pair = _pair(data, scale, records)
     title = _li.DATA_SETS[data].title
     what = f"{title}: ABC-MART has fewer errors than MART, P < {SIGNIFICANT}"

@@ -1,4 +1,4 @@
-"""Which base class? ABC-MART's search on resampled splits, by paired tests.
+"""ABC-MART's search for the base class on resampled splits, by paired tests.
 
 One test set with its original split says little about searches that differ by a few errors. Here
 training and test rows are drawn anew, all settings see the same splits, and the differences of

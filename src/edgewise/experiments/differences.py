@@ -1,4 +1,4 @@
-"""Why we differ: guesses about what the papers do not tell, put to the test.
+"""Tests of guesses about details that the papers omit.
 
 Letter2k: the slides do not say which 2000 rows are trained on. Table 3, Splice: exchanging the
 labels of two classes by permutation turns over only half of them. Table 2, T = 10: the paper's
@@ -126,7 +126,7 @@ def _rules(data: str, records: Records) -> list[Finding]:
 
 
 def _one_more_subset(records: Records) -> Finding:
-    """Whether the paper's 2000 rows could be one more draw."""
+    """Return whether the paper's 2000 rows could be one more draw."""
     what = "Letter2k, mart: the paper's count is within the interval for one more draw of 2000 rows"
     of_draws = [r.outcome["errors"] for name, r in records.items() if name.startswith("subset")]
     if len(of_draws) < DRAWS:

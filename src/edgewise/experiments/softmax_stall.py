@@ -1,4 +1,4 @@
-"""Why soft-max boosting needs noise: with the exact projection it stalls.
+"""Soft-max boosting needs noise: with the exact projection it stalls.
 
 docs/answers/softmax_noise.md proves that with two classes and 0/1 costs the exact projection
 chooses the first stump for ever. Here: how many stumps are in use, the slope R(h) and the norm of

@@ -22,7 +22,7 @@ PARTS = ("train", "test")
 
 
 class Problem(NamedTuple):
-    """What section 5.3 draws for each problem, evenly within these bounds, both included."""
+    """The random parameters of a problem of section 5.3, uniform within these bounds."""
 
     informative: int = 10  # from 2
     redundant: int = 5  # from 0

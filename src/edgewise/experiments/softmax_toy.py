@@ -102,7 +102,7 @@ def error(model: Any, noise: float, draw: int, rows: int, test_rows: int) -> flo
 
 
 def claims(errors: Mapping[tuple[float, str], float]) -> dict[str, bool]:
-    """What the paper says of Figure 7, and whether it holds for these mean errors."""
+    """Return the paper's claims about Figure 7, and whether they hold for these mean errors."""
     some = [p for p in NOISE if 0.05 <= p <= 0.3]
     return {
         "all are perfect without noise": all(errors[0.0, a] <= PERFECT for a in ALGORITHMS),

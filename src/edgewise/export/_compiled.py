@@ -82,7 +82,7 @@ def _compiler() -> str | None:
 
 
 def _answers(compiler: str, text: str, X: Any) -> Any:
-    """What the program writes; None if programs cannot be compiled or run here."""
+    """Return the output of the program; None if programs cannot be compiled or run here."""
     with tempfile.TemporaryDirectory(prefix="edgewise-") as folder:
         program = Path(folder) / "scorer"
         try:

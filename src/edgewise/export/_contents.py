@@ -1,4 +1,4 @@
-"""What there is to export: trees, labels, and the link from scores to probabilities."""
+"""The contents of an export: trees, labels, and the link from scores to probabilities."""
 
 from typing import Any, Literal, NamedTuple
 

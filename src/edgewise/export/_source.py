@@ -1,4 +1,4 @@
-"""What the C and the Python scorer have in common: tables of numbers as text, and the comment."""
+"""Common parts of the C and the Python scorer: tables of numbers as text, and the comment."""
 
 import json
 from collections.abc import Callable, Iterable

@@ -21,7 +21,7 @@ WORK = 500_000  # rows times trees, about: what a check may take
 
 
 class Verification:
-    """What the estimator answers, for a runtime to be held to."""
+    """The estimator's results, with which a runtime must agree."""
 
     def __init__(self, estimator: Any, contents: Contents, runtime: str) -> None:
         self._estimator, self._contents = estimator, contents
@@ -101,7 +101,7 @@ class Verification:
         return self._estimator._labels(scores)
 
     def _clear(self, scores: Array, bound: Array) -> NDArray[np.bool_]:
-        """Whether labels are decided by more than rounding: (n, 1) or (n, n_labels)."""
+        """Return whether labels are decided by more than rounding: (n, 1) or (n, n_labels)."""
         if self._contents.multi_label and not self._contents.one_answer:
             return np.asarray(np.abs(scores) > bound)
         best = np.sort(scores, axis=1)

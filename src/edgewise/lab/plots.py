@@ -135,7 +135,7 @@ class OrbitDisplay:
             ax.scatter(*places[0], s=60, facecolors="none", edgecolors=_INK, zorder=4)
 
     def _places(self, weights: Weights) -> Weights:
-        """Where weights (T, m) are drawn, (T, 2)."""
+        """Return the positions (T, 2) of weights (T, m) in the drawing."""
         if self.matrix.shape[0] == 3:
             places: Weights = weights @ _CORNERS
             return places
@@ -374,7 +374,7 @@ class CycleDisplay:
 
 
 class SurveyDisplay:
-    """How many cycles of each length, and how many of them miss the maximum margin."""
+    """The number of cycles of each length, and of those that miss the maximum margin."""
 
     ax_: "Axes"
     figure_: "Figure"

@@ -1,4 +1,4 @@
-"""Whether probabilities can be believed: reliability curve, calibration error.
+"""The calibration of probabilities: reliability curve, calibration error.
 
 Top-label: how often the most probable class is right, against its probability (Guo, Pleiss, Sun
 and Weinberger, "On calibration of modern neural networks", ICML 2017). Classwise: the same for the
@@ -28,7 +28,7 @@ _RULES = {
 
 @dataclass(frozen=True)
 class ReliabilityCurve:
-    """What was forecast and what came, in bins of the forecast; only bins that hold rows.
+    """Predicted probability and observed frequency, in bins with rows.
 
     Attributes
     ----------

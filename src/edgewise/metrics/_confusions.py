@@ -1,4 +1,4 @@
-"""Which classes are taken for which."""
+"""Confusions of classes."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, get_args

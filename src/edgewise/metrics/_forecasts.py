@@ -106,7 +106,7 @@ def _truth(y: ArrayLike, classes: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def is_indicator(y: ArrayLike) -> bool:
-    """Whether y says with zeros and ones which labels each row has, rather than naming one."""
+    """Return whether y is an indicator matrix of the labels of each row, not a vector of labels."""
     shape: tuple[int, ...] = getattr(y, "shape", None) or np.shape(y)
     return len(shape) == 2 and shape[1] > 1
 

@@ -1,4 +1,4 @@
-"""How far a share measured on some rows may be from the true one."""
+"""Confidence intervals of a share measured on some rows."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What all displays share: axes, colours, a bare frame."""
+"""Common parts of all displays: axes, colours, a bare frame."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Which classes are taken for which."""
+"""Confusions of classes."""
 
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 

@@ -1,4 +1,4 @@
-"""What boosting noted of its rounds."""
+"""The history of a fit."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self

@@ -1,4 +1,4 @@
-"""Whether the probabilities of several classes can be believed."""
+"""Reliability diagrams of the probabilities of several classes."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self, get_args

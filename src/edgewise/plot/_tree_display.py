@@ -134,7 +134,7 @@ class TreeDisplay:
         return self
 
     def _ends(self, node: Node) -> bool:
-        """Whether the drawing has nothing right of the node."""
+        """Return whether the drawing has nothing right of the node."""
         return node.is_leaf or (self.max_depth is not None and node.depth >= self.max_depth)
 
     def _heights(self) -> dict[int, float]:

@@ -87,7 +87,7 @@ def _in_order(seen: Array) -> Array:
 
 
 def _stand_apart(sums: Array, noise: float) -> Array:
-    """Which categories are two standard errors of A or more from the node; sums (2, m)."""
+    """Return the categories two standard errors of A or more from the node; sums (2, m)."""
     (A, B), (all_A, all_B) = sums, sums.sum(axis=1)
     return np.asarray((A - B * all_A / all_B) ** 2 * all_B >= 4 * noise * B * (all_B - B))
 
@@ -101,7 +101,7 @@ def _sets(pool: Array) -> Array:
 def _all_sides(
     seen: Array, left: Array, n_values: int, in_order: bool, pool: Array, sums: Array
 ) -> dict[int, bool]:
-    """Whether each category goes left, by number: those that the node did not see, too."""
+    """Return whether each category goes left, by number: those that the node did not see, too."""
     sides = dict(zip(seen.tolist(), left.tolist(), strict=True))
     unseen = [v for v in range(n_values) if v not in sides]
     if in_order:

@@ -1,4 +1,4 @@
-"""What trees may be asked to keep to besides their size, for the reference.
+"""Constraints on trees other than their size, for the reference.
 
 Monotone trees: every node has a box, bounds (K, 2) within which the moves of its leaves stay. A
 split on a feature with which class k may only rise parts the bounds of k at the middle m of the two
@@ -33,12 +33,12 @@ class Control(NamedTuple):
         return self.cut_keys[m] if self.cut_keys else 0
 
     def may_join(self, path: frozenset[int], j: int) -> bool:
-        """Whether feature j may stand on a path with the features above."""
+        """Return whether feature j may stand on a path with the features above."""
         return not self.interactions or any(path | {j} <= set(s) for s in self.interactions)
 
 
 def direction_of(directions: Array, way: Array) -> int:
-    """How a step along `way` (K,) may change with a feature of these directions (K,)."""
+    """Return how a step along `way` (K,) may change with a feature of these directions (K,)."""
     asked = {
         CONSTANT if d == CONSTANT else int(d * np.sign(u))
         for d, u in zip(directions, way, strict=True)

@@ -1,4 +1,4 @@
-"""What every algorithm of this package starts from and returns.
+"""The inputs and the results of every algorithm of this package.
 
 Scores F (n, K) give probabilities p by the multinomial logit model ("The Multinomial Logit
 Probability Model" of Li's slides); the loss of a row is -log p of its class. `Fit` is the result:

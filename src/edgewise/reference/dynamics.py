@@ -20,7 +20,7 @@ Choose = Callable[[Array], int]  # edges (n,) -> column
 
 
 class Walk(NamedTuple):
-    """What happened: row t of `weights` is d_t, from which choice, edge and vote t follow."""
+    """The record of a walk: row t of `weights` is d_t, which determines choice, edge and vote t."""
 
     weights: Array  # (n_steps, m)
     choices: Array  # (n_steps,)

@@ -154,7 +154,7 @@ def _curves_section(curves: Sequence[LearningCurve]) -> Section:
 
 
 def _steep(curves: Sequence[LearningCurve]) -> bool:
-    """Whether a logarithmic scale shows more: where the largest figure is many times the least."""
+    """Return whether a logarithmic scale shows more: the figures differ by a large factor."""
     figures = [float(v) for c in curves for v in c.values]
     return 0 < 8 * min(figures) < max(figures)
 

@@ -1,4 +1,4 @@
-"""What a report about a model rests on: rows, labels, predictions, checked once."""
+"""The inputs of a report about a model: rows, labels, predictions, checked once."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""What reports are made from: plain records that the command line and the experiments fill.
+"""The inputs of reports: plain records that the command line and the experiments fill.
 
 A comparison of methods is a `Comparison`; experiments are `Experiment`s made of `Section`s. A
 figure that was not measured is None and is shown as a dash.
@@ -58,7 +58,7 @@ class MethodResult:
 
 @dataclass(frozen=True)
 class PairedTest:
-    """Whether the best two methods differ, on the same folds or rows.
+    """A test of whether the best two methods differ, on the same folds or rows.
 
     Attributes
     ----------
@@ -190,7 +190,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether our number is the paper's, by the tolerance decided beforehand.
+    """The agreement of our number with the paper's, by a tolerance decided beforehand.
 
     Attributes
     ----------

@@ -129,7 +129,7 @@ def is_number(value: Any) -> bool:
 
 
 def cell(value: Any, how: str = "") -> str:
-    """What a cell of a table says."""
+    """Return the text of a cell of a table."""
     if isinstance(value, Verdict):
         return f"{MARKS[value.outcome]} {value.words or value.outcome}"
     if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
@@ -163,7 +163,7 @@ def _plain(value: Any) -> Any:
 
 
 def versions() -> dict[str, str]:
-    """What it was made with, and when."""
+    """Return the versions and the time of a report."""
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     known = {name: _version(name) for name in PACKAGES}
     system = f"{platform.system()} {platform.machine()}"

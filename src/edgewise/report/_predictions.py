@@ -140,7 +140,7 @@ def tiles(evidence: Evidence) -> list[Tile]:
 
 
 def confusions_section(evidence: Evidence) -> Section:
-    """Which classes are taken for which, or which labels are missed."""
+    """Return the section about confused classes or missed labels."""
     if evidence.multi_label:
         return _missed_labels(evidence)
     y, said = evidence.rows.y, evidence.said
@@ -201,7 +201,7 @@ def _missed_labels(evidence: Evidence) -> Section:
 
 
 def reliability_section(evidence: Evidence) -> Section | None:
-    """Whether the probabilities can be believed; None if there are none."""
+    """Return the section about calibration; None without probabilities."""
     proba, y, classes = evidence.proba, evidence.rows.y, evidence.classes
     if proba is None:
         return None

@@ -84,7 +84,7 @@ def _words_on_rounds(estimator: Any, best: int) -> str:
 
 
 def margins_section(evidence: Evidence) -> Section | None:
-    """By how much the right label leads, on the training rows if they are known."""
+    """Return the section about margins, of the training rows if they are known."""
     train = evidence.train
     rows = train if train is not None and train.X is not None else evidence.rows
     if evidence.estimator is None or rows.X is None or not _has_scores(evidence.estimator):
@@ -108,7 +108,7 @@ def _has_scores(estimator: Any) -> bool:
 
 
 def importances_section(evidence: Evidence) -> Section | None:
-    """Which features the trees use."""
+    """Return the section about the features that the trees use."""
     importances = getattr(evidence.estimator, "feature_importances_", None)
     if importances is None or not np.any(importances):
         return None
@@ -146,7 +146,7 @@ def feature_names(estimator: Any, n: int) -> list[str]:
 
 
 def story_section(evidence: Evidence) -> Section | None:
-    """What the algorithm tells of its rounds."""
+    """Return the section about the entries of ``history_``."""
     figures = [f for f in history_figures(evidence.estimator) if f.name not in STORY_APART]
     figures = [f for f in figures if len(f.values) and np.isfinite(f.values).any()]
     if not figures:

@@ -1,4 +1,4 @@
-"""What is in a column: a number, a category or a date; and its missing values."""
+"""The kind of a column: a number, a category or a date; and its missing values."""
 
 from dataclasses import dataclass
 from typing import Any, Literal

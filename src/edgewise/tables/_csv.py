@@ -169,7 +169,7 @@ def _parsed(
 
 
 def _complaint(content: Any, path: Path, delimiter: str, error: Exception) -> str:
-    """Which line has too few or too many cells, if that is what is wrong."""
+    """Return a message that names the line with too few or too many cells, if there is one."""
     text = content.to_pybytes().decode("utf-8-sig", errors="replace")
     rows = csv.reader(io.StringIO(text, newline=None), delimiter=delimiter)
     width = 0

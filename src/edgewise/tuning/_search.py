@@ -79,7 +79,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What a search found.
+    """The results of a search.
 
     Attributes
     ----------

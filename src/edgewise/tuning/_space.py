@@ -1,4 +1,4 @@
-"""What is searched: a few parameters of each family, each on a scale of its own.
+"""The search space: a few parameters of each family, each with its own scale.
 
 A scale turns a number from 0 to 1 into a value.
 """

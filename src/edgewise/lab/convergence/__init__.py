@@ -1,4 +1,4 @@
-"""Why factorised AdaBoost.MH converges, measured.
+"""The convergence of factorised AdaBoost.MH, measured.
 
 B. Kégl, "A (missing) boosting-type convergence result for AdaBoost.MH with factorized multi-class
 classifiers" (COLT 2014), asks how much weight votes leave to the base classifier. Here are the

@@ -1,4 +1,4 @@
-"""How much mass the best votes have at least, and how many rounds that makes.
+"""Lower bounds of the mass of the best votes, and the resulting numbers of rounds.
 
 W_{n,K} below is the least mass that the best votes can have, over all weightings of n rows with K
 classes. Proofs: docs/lab_convergence.md.

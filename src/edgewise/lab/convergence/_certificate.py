@@ -26,7 +26,7 @@ SHOWN = 12  # rounds in the table
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What was measured in each round, and the inequalities of the theory.
+    """The measurements of each round, and the inequalities of the theory.
 
     Everything is computed again from the scores; `discrepancy` compares it with `history_`. The
     vote mass of a round that is not factorised is the recorded one, of the root of its tree; one
@@ -75,7 +75,7 @@ class Certificate:
 
     @property
     def holds(self) -> bool:
-        """Whether all inequalities hold in all rounds."""
+        """Return whether all inequalities hold in all rounds."""
         return all(self.checks.values())
 
     @property
@@ -260,7 +260,7 @@ def _collect(
 def _never_above(
     low: Array, high: Array, where: NDArray[np.bool_] | None = None, *, unit: float = 1.0
 ) -> bool:
-    """Whether low <= high wherever asked, up to rounding; what is not known (NaN) does not count.
+    """Return whether low <= high wherever asked, up to rounding; NaN does not count.
 
     `unit` is the size of the terms that were added up; 0 if all have the same sign.
     """

@@ -35,7 +35,7 @@ _SQUARINGS = 12  # powers of the Jacobian up to 2^12
 
 @dataclass(frozen=True)
 class Certificate:
-    """What has been proved about a cycle; false where the proof failed, with the `reason`.
+    """The proof of a cycle; false if the proof failed, with the `reason`.
 
     Proved: in the box of half-width `radius`, below 10^-digits, around the weights given here there
     is exactly one cycle with these choices (of its manifold, where it has one, the member next to
@@ -221,7 +221,7 @@ class _Proof:
         return tuple(weights)
 
     def _dies_out(self, edges: Vector) -> bool:
-        """Whether every example without weight loses what little it might get."""
+        """Return whether every example without weight loses what little it might get."""
         for row in self.matrix[~self.present]:
             factor = self.intervals.mpf(1)
             for j, r in zip(self.choices, edges, strict=True):
@@ -232,7 +232,7 @@ class _Proof:
         return True
 
     def _contracts(self, box: Vector, derivative: Matrix) -> bool:
-        """Whether all eigenvalues but those along the manifold have a modulus below 1.
+        """Return whether all eigenvalues but those along the manifold have a modulus below 1.
 
         L = V / x are left eigenvectors of the eigenvalue 1; subtracting B L^T, with L^T B near the
         unit matrix, replaces these eigenvalues by ones near 0 and leaves the others (Brauer).

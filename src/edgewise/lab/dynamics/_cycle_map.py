@@ -58,7 +58,7 @@ def fixed_point(M: Signs, d: Weights, choices: Choices) -> tuple[Weights, float]
 
 
 class Stability(NamedTuple):
-    """How a cycle answers to a small change of the weights."""
+    """The response of a cycle to a small change of the weights."""
 
     eigenvalues: NDArray[np.complex128]  # (m,), the largest first
     manifold_dimension: int

@@ -111,7 +111,7 @@ class Cycle:
 
 @dataclass(frozen=True)
 class NoCycle:
-    """Why no cycle was found; false, as a cycle is true.
+    """The reason why no cycle was found; false, whereas a cycle is true.
 
     outcome: "no error", some column is right on all examples of positive weight; "no edge", the
     weights come to rest where no column has an edge; "not found", any other reason.
@@ -279,7 +279,7 @@ def _polish(d: Weights, choices: Choices, walker: Walker) -> Cycle | NoCycle:
 
 
 def _is_taken(cycle: Cycle, ties: TieBreak, tolerance: float) -> bool:
-    """Whether the rule itself walks the cycle and returns to its start."""
+    """Return whether the rule itself walks the cycle and returns to its start."""
     best = isinstance(cycle.rule, Optimal) or cycle.rule.choose == "best"
     if best and cycle.gap < -_PASSED_OVER:
         return False

@@ -41,7 +41,7 @@ _CHUNK = 4096  # steps whose margins are held in memory at once
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Orbit:
-    """What happened on a walk; row t of each array belongs to kept step t.
+    """The record of a walk; row t of each array belongs to kept step t.
 
     The arrays of steps are empty where nothing was kept (``keep=False``), `weights` also where only
     the choices were.

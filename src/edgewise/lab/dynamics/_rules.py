@@ -120,7 +120,7 @@ def check_rule(rule: StepRule | RuleName) -> StepRule:
 
 
 def check_ties(ties: TieBreak, tolerance: float) -> None:
-    """How ties are broken, and what counts as one."""
+    """Check the rule and the tolerance of ties."""
     function: Check = (callable, "a function of the tied columns that returns one of them")
     check(
         "iterate",

@@ -64,12 +64,12 @@ class Survey(Plan):
 
     @property
     def outcomes(self) -> dict[str, int]:
-        """How many runs ended how."""
+        """Return the number of runs with each outcome."""
         return dict(Counter(run.outcome for run in self.runs).most_common())
 
     @property
     def lengths(self) -> dict[int, int]:
-        """How many cycles there are of each length, shortest first."""
+        """Return the number of cycles of each length, shortest first."""
         return dict(sorted(Counter(run.length for run in self.runs if run.length).items()))
 
     @property

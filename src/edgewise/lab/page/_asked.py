@@ -1,4 +1,4 @@
-"""What the page may ask: JSON of bounded size, checked before any of it is computed with.
+"""Requests of the page: JSON of bounded size, checked before use.
 
 Sizes are bounded here; what the numbers mean is checked by the laboratory.
 """

@@ -130,7 +130,7 @@ def _path(table: TruthTable, path: BoostingPath, loss: str) -> dict[str, Any]:
 
 
 def _vote(table: TruthTable, asked: _asked.Table, beta: Reals) -> dict[str, Any]:
-    """What a vote does in each of the eight cells: 1 right, -1 wrong, 0 undecided."""
+    """Return a vote's result in each of the eight cells: 1 correct, -1 wrong, 0 undecided."""
     margins = _PATTERNS @ beta  # (4, 2)
     verdicts = np.where(abs(margins) <= _TIE, 0, np.sign(margins)).astype(int)
     return {
@@ -144,7 +144,7 @@ def _vote(table: TruthTable, asked: _asked.Table, beta: Reals) -> dict[str, Any]
 
 
 def _place(beta: Reals) -> dict[str, Any] | None:
-    """Where a vote is drawn, and whether it decides against the point there; None: nowhere."""
+    """Return the position of a vote, and whether it decides against the point there, or None."""
     total = float(beta.sum())
     if abs(total) <= _TIE * abs(beta).max():
         return None
@@ -196,7 +196,7 @@ def _regions(table: TruthTable, frame: Reals) -> list[dict[str, Any]]:
 
 
 def _label(signs: tuple[int, ...], polygon: Reals) -> Reals:
-    """Where the name of a region is written: inside the triangle, if it reaches there."""
+    """Return the position of a region's name: inside the triangle, if it reaches there."""
     heavy = np.array(signs) < 0
     if heavy.sum() == 2:
         middle: Reals = polygon.mean(axis=0)

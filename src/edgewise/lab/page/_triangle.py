@@ -20,7 +20,7 @@ _NOTHING = 1e-12  # an area that is none
 
 
 class BestColumns(NamedTuple):
-    """Where equal columns have the largest edge."""
+    """The region in which equal columns have the largest edge."""
 
     columns: list[int]
     polygon: Rows  # (k, 3)
@@ -48,7 +48,7 @@ def area(polygon: Rows) -> float:
 
 
 def best_columns(M: NDArray[np.int8], allowed: Sequence[int]) -> list[BestColumns]:
-    """Where each of the allowed columns of M (3, n) has the largest edge; equal ones together."""
+    """Return where each allowed column of M (3, n) has the largest edge, equal ones together."""
     found = []
     distinct, which = np.unique(M[:, list(allowed)].T, axis=0, return_inverse=True)
     for k, column in enumerate(distinct):

@@ -191,7 +191,7 @@ class TruthTable:
 
     @cached_property
     def existence(self) -> Existence:
-        """Whether the risk has a minimum and only one; the same for every loss."""
+        """Existence and uniqueness of the minimum of the risk; the same for every loss."""
         return decide(self.pairs)
 
     def minimise(

@@ -126,7 +126,7 @@ def _least(errors: Reals, free: NDArray[np.bool_]) -> int:
 
 
 def _useless(j: int, error: float) -> str:
-    """Why a classifier of this error ends boosting; empty if it does not."""
+    """Return why a classifier of this error ends boosting; empty if it does not."""
     if error <= _TIE:
         return f"classifier {j} makes no error: its coefficient would be infinite"
     if error >= 0.5 - _TIE:

@@ -1,4 +1,4 @@
-"""Whether a table's risk has a minimum, and whether it has only one: decided without rounding.
+"""Existence and uniqueness of the minimum of a table's risk, decided without rounding.
 
 R(beta) = sum_s c_s phi(s beta) over the occupied cells s, phi decreasing, convex, phi'(0) < 0.
 
@@ -37,7 +37,7 @@ _UNIT = 2**20  # proposed weights are rounded to multiples of 1 / 2^20
 
 @dataclass(frozen=True)
 class Existence:
-    """What is known about the minimum of a table's risk, for every loss.
+    """Existence and uniqueness of the minimum of a table's risk, for every loss.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ def _linear_program(full: Reals, half: Reals) -> tuple[Reals, NDArray[np.bool_],
 
 
 def _confirm_none(full: Reals, half: Reals, weights: Reals) -> bool:
-    """Whether positive fractions near `weights` put sum_s lambda_s s into the span of full pairs.
+    """Return whether fractions > 0 near `weights` put sum_s lambda_s s into the full pairs' span.
 
     Weights of an independent set of rows are solved for exactly, those of the other half-empty
     cells are rounded beforehand. Full pairs may have coefficients of any sign.

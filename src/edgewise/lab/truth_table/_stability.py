@@ -101,7 +101,7 @@ class Perturbed:
         self.off = abs(pairs.V @ inverse @ pairs.gradient(beta, loss))  # beta is not exact
 
     def room(self, kappa: float) -> tuple[Reals, Reals]:
-        """How far each cell's frequency may fall and rise."""
+        """Return how far each cell's frequency may fall and rise."""
         up = kappa * self.changeable
         return np.asarray(np.minimum(up, self.p)), np.asarray(up, dtype=np.float64)
 
@@ -143,7 +143,7 @@ def _row_sums(a: Reals, b: Reals) -> Reals:
 
 
 def is_stable(table: Perturbed, kappa: float) -> bool:
-    """Whether the certificate above holds for kappa."""
+    """Return whether the certificate above holds for kappa."""
     least, most = table.extremes(kappa)
     start = (table.off - least, table.off + most)
     box = start

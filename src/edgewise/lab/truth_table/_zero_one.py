@@ -53,7 +53,7 @@ class ZeroOneMinimum:
     proven: bool
 
     def contains(self, beta: ArrayLike) -> bool:
-        """Whether a vote with coefficients `beta` belongs to the cone."""
+        """Return whether a vote with coefficients `beta` belongs to the cone."""
         return bool((self.halfspaces @ np.asarray(beta, dtype=np.float64) > 0).all())
 
     def facets(self) -> Reals:
@@ -67,7 +67,7 @@ class ZeroOneMinimum:
 
 
 def _follows(row: Reals, others: Reals) -> bool:
-    """Whether others beta >= 0 implies row beta >= 0 (a linear program: its least value is 0)."""
+    """Return whether others beta >= 0 implies row beta >= 0 (a linear program of least value 0)."""
     box = [(-1.0, 1.0)] * len(row)
     solved = linprog(row, A_ub=-others, b_ub=np.zeros(len(others)), bounds=box, method="highs")
     return bool(solved.fun > -1e-7)

@@ -97,7 +97,7 @@ def heat_chart(
 
 
 def histogram_chart(values: Array, *, title: str, of: str) -> Chart:
-    """How often each size occurs, in thirty bins."""
+    """Return a histogram of sizes in thirty bins."""
     counts, edges = np.histogram(values, bins=30)
     rows = [
         {"low": float(edges[b]), "high": float(edges[b + 1]), "count": int(counts[b])}

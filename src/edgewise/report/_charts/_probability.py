@@ -88,7 +88,7 @@ def _bins_table(rows: list[Spec]) -> Table:
 
 
 def confidence_chart(top: Array, right: NDArray[np.bool_]) -> Chart:
-    """How sure the model is, where it is right and where it is wrong."""
+    """Return a chart of the largest probabilities of correct and of wrong predictions."""
     edges = np.linspace(0.0, 1.0, 11)
     names = [f"{low:.1f}–{high:.1f}" for low, high in zip(edges[:-1], edges[1:], strict=True)]
     counts = {
