@@ -425,8 +425,8 @@ def check_loss(
         _need_equal("hessian", hessian, bend, max(tolerance, 1e-5))
     if np.any(hessian < 0):
         raise InvalidParameterError(
-            f"The hessian of a loss must not be negative. Got {hessian.min():g}; where the loss is "
-            "not convex give a positive stand-in and set exact_hessian = False."
+            f"The hessian of a loss must not be negative. Got {hessian.min():g}; if the loss is "
+            "not convex, return a positive substitute and set exact_hessian = False."
         )
 
 
@@ -449,7 +449,7 @@ def _need_equal(name: str, said: Array, measured: Array, tolerance: float) -> No
     row, k = np.unravel_index(np.argmax(apart), apart.shape)
     if apart[row, k] > tolerance * max(1.0, float(np.abs(measured).max())):
         raise InvalidParameterError(
-            f"The {name} of the loss disagrees with finite differences of its value: it says "
+            f"The {name} of the loss disagrees with finite differences of its value: it returns "
             f"{said[row, k]:g} where they give {measured[row, k]:g} (class {k}, row {row})."
         )
 

@@ -100,7 +100,7 @@ ALL = [
     "Reliability",
     "Margins",
     "Importances",
-    "Story of the boosting",
+    "History of the boosting",
     "Suspicious rows",
     "Model",
     "Data",
@@ -140,7 +140,7 @@ def test_worst_confusions_are_named(made, fitted):
     assert [(r[0], r[1], r[2]) for r in told] == [
         (c.true, c.predicted, f"{c.count:g}") for c in worst
     ]
-    words = f"class {worst[0].true} is taken for class {worst[0].predicted}"
+    words = f"the model predicts {worst[0].predicted} for {worst[0].true}"
     assert any(words in text for text in made.words)
 
 
@@ -208,7 +208,7 @@ def test_two_classes():
     assert Read(model.report(X, y).html).headings[0] == "Figures"
     walk = edgewise.MartiBoostClassifier(n_layers=4, random_state=0).fit(X, y)
     told = Read(report.model_report(walk, X, y).html)
-    assert "Story of the boosting" in told.headings
+    assert "History of the boosting" in told.headings
     assert "Learning curves" not in told.headings
 
 

@@ -304,7 +304,7 @@ def test_costs_go_on_with_a_warm_start(projection):
 def test_dear_right_labels_are_warned_of():
     X, y = table(7, n=80, K=3)
     wrong_way = np.array([[5.0, 1.0, 1.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
-    with pytest.warns(CostWarning, match=r"right label dearer.*row 0.*5 for being right"):
+    with pytest.warns(CostWarning, match=r"correct label cost more.*row 0.*5 for class 0"):
         small(cost=wrong_way).fit(X, y)
 
 

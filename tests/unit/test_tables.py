@@ -167,7 +167,7 @@ def test_svmlight_counts_from_one_unless_zero_occurs(tmp_path):
     assert rest.features(None, 3).toarray().tolist() == [[0, 4, 0]]
     rest = tables.open_table(tmp_path / "rest.svm", from_zero=one.from_zero)
     assert rest.features(None, 3).toarray().tolist() == [[4, 0, 0]]
-    with pytest.raises(InvalidDataError, match="has 3 features; the model wants 2"):
+    with pytest.raises(InvalidDataError, match="has 3 features; the model needs 2"):
         tables.open_table(tmp_path / "one.svm").features(None, 2)
 
 
@@ -194,7 +194,7 @@ def test_the_columns_a_model_wants(tmp_path):
     assert opened.features(None, 2).column_names == ["b", "a"]
     with pytest.raises(InvalidDataError, match=r"lacks the column 'd' and 1 more"):
         opened.features(["a", "d", "e"], 3)
-    with pytest.raises(InvalidDataError, match="has 3 columns; the model wants 4"):
+    with pytest.raises(InvalidDataError, match="has 3 columns; the model needs 4"):
         opened.features(None, 4)
 
 

@@ -244,7 +244,7 @@ def _need_unchanged(file: File) -> None:
     if _stamp(file.path, file.system) != file.stamp:
         raise InvalidDataError(
             f"{file.path} was changed while it was read. A fit reads its files several times: "
-            "leave them as they are until it has ended."
+            "do not change them until it ends."
         )
 
 

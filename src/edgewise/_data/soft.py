@@ -65,7 +65,7 @@ class SoftLabels:
         if len(never):
             raise InvalidDataError(
                 "Every class must have a positive probability in some row of y (rows of weight "
-                f"zero do not count). Class {self.classes[never[0]]} never has."
+                f"zero do not count). Class {self.classes[never[0]]} has none."
             )
         return self.classes
 

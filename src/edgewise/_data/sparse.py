@@ -77,7 +77,7 @@ def _need(condition: Any, name: str) -> None:
     if not condition:
         raise InvalidDataError(
             f"{name} must be a sparse matrix whose indices lie in its rows and columns and whose "
-            "indptr rises from 0 to the number of entries. Its arrays say otherwise."
+            "indptr rises from 0 to the number of entries. Its arrays violate this."
         )
 
 

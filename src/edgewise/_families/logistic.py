@@ -142,7 +142,7 @@ class BaseBooster(Booster):
         if self.calibration not in (None, "auto") and self.warm_start:
             raise InvalidParameterError(
                 f"The 'calibration' parameter of {type(self).__name__} must be None or 'auto' "
-                f"with warm_start=True, which continues from scores as they are. Got "
+                f"with warm_start=True, which resumes from uncalibrated scores. Got "
                 f"{self.calibration!r}."
             )
         super()._boost(fit)

@@ -256,7 +256,7 @@ def check_base(classifier: Any, estimator: Any) -> None:
     if is_categorical is not None:
         raise InvalidParameterError(
             f"{owner} can have no categorical columns if 'base' is not one of its own base "
-            f"learners by name: {type(classifier).__name__} would not know of them. Got "
+            f"learners by name: {type(classifier).__name__} does not support them. Got "
             f"categorical columns {np.flatnonzero(is_categorical).tolist()}."
         )
     for name, nothing in OF_OUR_OWN.items():
@@ -264,6 +264,6 @@ def check_base(classifier: Any, estimator: Any) -> None:
         if given is not nothing and given != nothing:
             raise InvalidParameterError(
                 f"The {name!r} parameter of {owner} must be {nothing!r} if 'base' is not one of "
-                f"its own base learners by name: {type(classifier).__name__} would not know of it. "
+                f"its own base learners by name: {type(classifier).__name__} does not support it. "
                 f"Got {given!r}."
             )

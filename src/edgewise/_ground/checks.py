@@ -18,7 +18,7 @@ def need_unmasked(given: Any, name: str) -> None:
     if np.ma.is_masked(given):
         raise InvalidDataError(
             f"{name} must not have masked values. Got {int(np.ma.getmaskarray(given).sum())} of "
-            f"{np.size(given)}: drop those rows, or fill in what is masked."
+            f"{np.size(given)}: drop these rows or fill the masked values."
         )
 
 
@@ -51,10 +51,10 @@ def _warn_of_dear_right_labels(cost: Array) -> None:
     if len(dearer):
         k = int(dearer[0])
         warnings.warn(
-            f"cost makes the right label dearer than a wrong one for {len(dearer)} of {len(cost)} "
-            f"classes, the first in row {k}: {cost[k, k]:g} for being right, {cost[k].min():g} for "
-            f"predicting class {int(cost[k].argmin())}. Rows are true classes, columns predicted "
-            "ones.",
+            "cost makes the correct label cost more than a mistake for "
+            f"{len(dearer)} of {len(cost)} classes, the first in row {k}: {cost[k, k]:g} for "
+            f"class {k}, {cost[k].min():g} for predicting class {int(cost[k].argmin())}. Rows are "
+            "true classes, columns are predictions.",
             CostWarning,
             stacklevel=4,
         )
@@ -132,7 +132,7 @@ def places(labels: NDArray[Any], y: NDArray[Any], name: str, of: str = "cost") -
         unknown = np.ones(len(y), dtype=bool)
     if unknown.any():
         raise InvalidDataError(
-            f"{name} holds the label {y[int(unknown.argmax())]!s}, which is not among the labels "
+            f"{name} holds the label {y[int(unknown.argmax())]!s}, which is not one of the labels "
             f"of {of}: {', '.join(map(str, labels))}."
         )
     return place

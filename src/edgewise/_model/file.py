@@ -58,7 +58,7 @@ def _text_of(data: bytes, budget: int) -> str:
     length = _header_length(data)
     if len(data) < _LENGTH or length > min(LONGEST_HEADER, len(data) - _LENGTH):
         raise ModelFormatError(
-            "Not a model file of edgewise: it is shorter than it says, or something else."
+            "Not a model file of edgewise: it is truncated, or another kind of file."
         )
     if _OF_ARRAY * data.count(b"data_offsets", 0, _LENGTH + length) > budget:
         raise ModelFormatError(

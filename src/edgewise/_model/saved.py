@@ -97,7 +97,7 @@ def need_savable(estimator: Any) -> None:
     if reason is not None:
         raise ModelFormatError(
             f"{type(estimator).__name__} cannot be saved as a model file: {reason}. Use pickle or "
-            "skops, and load such files only from where you trust everyone."
+            "skops, and load such files only from sources that you trust."
         )
     encoded_parameters(estimator)
 
@@ -187,7 +187,7 @@ def check_version(header: Mapping[str, Any]) -> None:
         raise ModelFormatError(
             f"This model file has version {version} of the format and was written by edgewise "
             f"{writer}. This is edgewise {__version__}, which reads versions up to {VERSION}: "
-            "install a newer one."
+            "install a newer release."
         )
     unknown = sorted(header.keys() ^ _FIELDS)
     need(not unknown, f"the field {''.join(unknown[:1])[:80]!r} is missing or unknown")

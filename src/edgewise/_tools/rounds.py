@@ -28,17 +28,19 @@ class Words(NamedTuple):
 
 
 STORY = {
-    "loss": Words("training loss", "what boosting lowers, on the training rows", True),
-    "validation_score": Words("validation score", "what early stopping watches; more is better"),
-    "edge": Words("edge", "how much better than chance the round's classifier is"),
+    "loss": Words("training loss", "loss that boosting minimises, on the training rows", True),
+    "validation_score": Words(
+        "validation score", "score that early stopping monitors; greater is better"
+    ),
+    "edge": Words("edge", "advantage of the round's classifier over chance"),
     "error": Words("error of the round", "weighted error of the round's classifier alone"),
     "alpha": Words("alpha", "the weight of the round's classifier"),
-    "step": Words("step", "how far the round goes, before the learning rate"),
-    "vote_mass": Words("vote mass", "how decided the votes of the round are over the classes"),
-    "z": Words("z", "what the round has left of the risk"),
+    "step": Words("step", "step size of the round, before the learning rate"),
+    "vote_mass": Words("vote mass", "weight that the round's votes leave to its classifier"),
+    "z": Words("z", "factor by which the round multiplies the risk"),
     "bound": Words("bound", "bound of the training error: the product of all z", True),
-    "hamming_loss": Words("Hamming loss", "weighted share of training labels on the wrong side"),
-    "base_class": Words("base class", "the class that has no trees of its own in the round"),
+    "hamming_loss": Words("Hamming loss", "weighted share of training labels with the wrong sign"),
+    "base_class": Words("base class", "class against which the round's trees move the others"),
     "frozen": Words("frozen", "share of the training weight whose walk has ended"),
 }
 

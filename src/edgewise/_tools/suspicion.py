@@ -111,7 +111,7 @@ def _out_of_fold(estimator: AutoBoostClassifier, rows: Rows) -> Array:
     if proba is None:
         raise InvalidDataError(
             "A model file does not hold out-of-fold probabilities. Call suspicious_rows with the "
-            "estimator that was fitted, before it is saved."
+            "fitted estimator before you save it."
         )
     fitted = np.ones(len(rows.codes), dtype=bool) if rows.weights is None else rows.weights > 0
     if np.count_nonzero(fitted) != len(proba):

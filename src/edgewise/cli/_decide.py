@@ -82,7 +82,7 @@ def read_decision(model: Path, classes: NDArray[Any]) -> Decision | None:
         offsets = np.array(found["offsets"], dtype=np.float64)
         metric, key = str(found["metric"]), found["model_sha256"]
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise InvalidDataError(f"{path} is no decision that fit --decide has written.") from None
+        raise InvalidDataError(f"{path} was not written by fit --decide.") from None
     if key != _fingerprint(model):
         raise InvalidDataError(
             f"{path} belongs to another model than {model.name}: fit it again with --decide, or "
@@ -90,7 +90,7 @@ def read_decision(model: Path, classes: NDArray[Any]) -> Decision | None:
         )
     if offsets.shape != (len(classes),) or not np.isfinite(offsets).all():
         raise InvalidDataError(
-            f"{path} must hold a number for each of the {len(classes)} classes. "
+            f"{path} must contain a number for each of the {len(classes)} classes. "
             f"Got {found['offsets']!r}."
         )
     return Decision(metric, offsets)
@@ -120,8 +120,8 @@ def read_cost(path: Path, classes: NDArray[Any]) -> Array:
         matrix = np.zeros(0)
     if matrix.shape != (len(names), len(names)):
         raise InvalidDataError(
-            f"{path} must hold a number for each of the {len(names)} true classes (rows) and each "
-            f"of the {len(names)} predictions (columns), with the names of the classes around "
+            f"{path} must contain a number for each of the {len(names)} true classes (rows) and "
+            f"each of the {len(names)} predictions (columns), with the names of the classes around "
             "them or without."
         )
     return matrix[np.ix_(order, order)]

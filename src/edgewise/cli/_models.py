@@ -32,7 +32,7 @@ def need_place(path: Path | None, *inputs: Any) -> None:
     for given in inputs:
         if given is not None and path.exists() and Path(given).exists() and path.samefile(given):
             raise InvalidDataError(
-                f"{path} is to be read and would be overwritten: choose another file to write."
+                f"{path} is an input and would be overwritten: choose another output file."
             )
 
 

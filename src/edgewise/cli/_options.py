@@ -15,7 +15,7 @@ READING = "How the table is read"
 
 
 def option(words: str, *names: str, **more: Any) -> Any:
-    """An option that says in words what holds without it."""
+    """Return an option whose help text states its default in words."""
     return typer.Option(*names, help=words, show_default=False, **more)
 
 
@@ -29,21 +29,21 @@ Data = Annotated[
 Target = Annotated[
     str | None,
     option(
-        "Column of the labels: its name, or its position from 0, negative from the end. "
-        "By default one named target, class, label or y, else the last."
+        "Column of the labels: its name or its position; 0 is the first, -1 the last. "
+        "Default: the column named target, class, label or y, otherwise the last."
     ),
 ]
 Format = Annotated[
     str | None,
     option(
-        "csv, parquet, arff or svmlight, if the name of the file does not say.",
+        "csv, parquet, arff or svmlight. Default: by the ending of the file name.",
         rich_help_panel=READING,
     ),
 ]
 Header = Annotated[
     bool | None,
     option(
-        "Whether the first line of a CSV file has the names. By default it is looked at.",
+        "The first line of a CSV file has the column names, or not. Default: detected.",
         "--header/--no-header",
         rich_help_panel=READING,
     ),
@@ -51,28 +51,28 @@ Header = Annotated[
 Category = Annotated[
     list[str] | None,
     option(
-        "A column that is a category though it holds numbers. May be repeated.",
+        "A column of numbers to treat as a category. May be repeated.",
         rich_help_panel=READING,
     ),
 ]
 Drop = Annotated[
     list[str] | None,
-    option("Columns to leave out, with commas between. May be repeated.", rich_help_panel=READING),
+    option("Columns to drop, separated by commas. May be repeated.", rich_help_panel=READING),
 ]
 Encoding = Annotated[
     str | None,
-    option("Encoding of a CSV file, such as latin-1. By default UTF-8.", rich_help_panel=READING),
+    option("Encoding of a CSV file, such as latin-1. Default: UTF-8.", rich_help_panel=READING),
 ]
 Decimal = Annotated[
     str | None,
-    option("Decimal separator of a CSV file: . or ,  By default a point.", rich_help_panel=READING),
+    option("Decimal separator of a CSV file: . or ,  Default: a point.", rich_help_panel=READING),
 ]
 Method = Annotated[str, typer.Option(help=f"One of {', '.join(ALGORITHMS)}.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-Seed = Annotated[int, typer.Option(min=0, help="Of everything that is drawn.")]
-Jobs = Annotated[int | None, option("Threads. By default all cores.", min=1)]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of all random draws.")]
+Jobs = Annotated[int | None, option("Number of threads. Default: all cores.", min=1)]
 ModelFile = Annotated[
-    Path, typer.Argument(help="A model file that fit or tune has written.", show_default=False)
+    Path, typer.Argument(help="A model file written by fit or tune.", show_default=False)
 ]
 
 

@@ -40,7 +40,7 @@ def save_model_report(
         kept, held = stratified_split(encode(classes, table.y, "y"), HELD_OUT, 0)
         if len(held) == 0:
             raise InvalidDataError(
-                "Every class has one row only: nothing can be held out for the report. Give --test."
+                "Every class has only one row, so the report can hold none out. Pass --test."
             )
         train, test = table.take(kept), table.take(held)
         fitted = type(fitted)(**fitted.get_params(deep=False)).fit(*train)

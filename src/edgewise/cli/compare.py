@@ -1,4 +1,4 @@
-"""edgewise compare: which algorithm is best on a table."""
+"""edgewise compare: compare algorithms on a table."""
 
 import json
 import shlex
@@ -29,7 +29,7 @@ Data = Annotated[
     str | None,
     typer.Argument(
         help="A CSV, Parquet, ARFF or svmlight file, or a built-in set. "
-        "Without it: digits, quickly.",
+        "Default: digits, with one repetition.",
         show_default=False,
     ),
 ]
@@ -45,9 +45,9 @@ Peers = Annotated[
     ),
 ]
 Test = Annotated[str | None, o.option("Rows to test on, instead of cross-validation.")]
-Folds = Annotated[int, typer.Option(min=2, help="Of the cross-validation.")]
+Folds = Annotated[int, typer.Option(min=2, help="Number of folds of the cross-validation.")]
 Repeats = Annotated[
-    int | None, o.option("How often it is repeated. By default 3 times; once without DATA.", min=1)
+    int | None, o.option("Repetitions of the cross-validation. Default: 3; 1 without DATA.", min=1)
 ]
 Rounds = Annotated[int | None, o.option("Of every method. By default each has its own.", min=1)]
 Param = Annotated[

@@ -1,4 +1,4 @@
-"""edgewise evaluate: how good a model is on labelled rows."""
+"""edgewise evaluate: measure a model on labelled rows."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -49,7 +49,7 @@ def evaluate(
     encoding: o.Encoding = None,
     decimal: o.Decimal = None,
 ) -> None:
-    """Judge a model on a table with labels: error with interval, log loss, calibration, classes."""
+    """Measure a model on labelled rows: error with interval, log loss, calibration, classes."""
     fitted = load_model(model)
     opened = opened_for(fitted, Reading(format, header, encoding=encoding, decimal=decimal), data)
     labels, column = labels_for(fitted, opened, target)

@@ -1,4 +1,4 @@
-"""edgewise export: a model file in another form."""
+"""edgewise export: write a model in another format."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -34,14 +34,14 @@ _ENDINGS = {Form.ONNX: ".onnx", Form.TREELITE: ".treelite", Form.C: ".c", Form.P
 @guarded
 def export(
     model: o.ModelFile,
-    to: Annotated[Form, typer.Option(help="The form to write.", show_default=False)],
+    to: Annotated[Form, typer.Option(help="The format to write.", show_default=False)],
     out: Annotated[
         Path | None,
         o.option("The file to write. By default that of the model with another ending."),
     ] = None,
     as_json: o.Json = False,
 ) -> None:
-    """Write a model as ONNX, treelite, C or Python. What was written is run and compared first."""
+    """Write a model as ONNX, treelite, C or Python, after comparing it with the original."""
     place = model.with_suffix(_ENDINGS[to]) if out is None else out
     need_place(place, model)
     content = _content(load_model(model), to)

@@ -1,4 +1,4 @@
-"""edgewise fit: a model file from a table."""
+"""edgewise fit: fit a model to a table and write a model file."""
 
 import json
 import shlex
@@ -38,7 +38,7 @@ def fit(
     method: Annotated[
         str | None,
         typer.Option(
-            help=f"One of {', '.join(ALGORITHMS)}. By default that of --params, else auto.",
+            help=f"One of {', '.join(ALGORITHMS)}. Default: that of --params, or auto.",
             show_default=False,
         ),
     ] = None,
@@ -58,13 +58,13 @@ def fit(
         ),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write a report, one HTML file.", show_default=False)
+        Path | None, typer.Option(help="Write a report to this HTML file.", show_default=False)
     ] = None,
     test: Annotated[
         str | None,
         typer.Option(
-            help="Rows that the report judges by. Without them a fifth of the rows, and a second "
-            "model that has not seen them.",
+            help="Test rows of the report. Default: a fifth of the rows, held out from a second "
+            "model.",
             show_default=False,
         ),
     ] = None,
@@ -72,7 +72,7 @@ def fit(
         bool,
         typer.Option(
             "--early-stopping",
-            help="Find the number of rounds on rows held out in turn; learn from all rows.",
+            help="Find the number of rounds on held-out rows, then learn from all rows.",
         ),
     ] = False,
     seed: o.Seed = 0,
@@ -181,7 +181,7 @@ def read_params(path: Path) -> tuple[str | None, dict[str, Any]]:
         raise InvalidParameterError(f"{path} is not JSON: {error}.") from None
     params = found.get("params", found) if isinstance(found, dict) else None
     if not isinstance(params, dict):
-        raise InvalidParameterError(f"{path} must hold a JSON object of parameters.")
+        raise InvalidParameterError(f"{path} must contain a JSON object of parameters.")
     method = found.get("method") if "params" in found else None
     return (method if isinstance(method, str) else None), params
 

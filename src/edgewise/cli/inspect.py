@@ -1,4 +1,4 @@
-"""edgewise inspect: what is in a model file."""
+"""edgewise inspect: describe a model file."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,12 +22,14 @@ def inspect(
     model: o.ModelFile,
     tree: Annotated[
         int | None,
-        typer.Option(min=0, help="Show this tree as text, from 0.", show_default=False),
+        typer.Option(
+            min=0, help="Show the tree with this number (from 0) as text.", show_default=False
+        ),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="Features to list.")] = 15,
+    top: Annotated[int, typer.Option(min=1, help="Number of features to list.")] = 15,
     as_json: o.Json = False,
 ) -> None:
-    """Show what is in a model file: algorithm, classes, rounds, importances, a tree."""
+    """Describe a model file: algorithm, classes, rounds, importances, a tree."""
     fitted = load_model(model)
     facts = _facts(fitted, model)
     if tree is not None:

@@ -21,11 +21,11 @@ def lab() -> None:
 )
 def serve(
     port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Where to listen; 0 means any free port.")
+        int, typer.Option(min=0, max=65535, help="Port of the server; 0 means any free port.")
     ] = 8765,
     browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
 ) -> None:
-    """Serve the page of the laboratory on this machine, until Ctrl-C."""
+    """Serve the laboratory's page on this machine until Ctrl-C."""
     try:
         from ..lab.page import server  # noqa: PLC0415 - starlette and uvicorn are optional
     except ModuleNotFoundError as missing:

@@ -65,7 +65,7 @@ class Answers(NamedTuple):
 def predict(
     model: o.ModelFile,
     data: o.Data,
-    proba: Annotated[bool, typer.Option(help="A probability for each class.")] = False,
+    proba: Annotated[bool, typer.Option(help="Print a probability for each class.")] = False,
     cost: Cost = None,
     top_k: Annotated[
         int | None, o.option("The most probable labels, so many, with probabilities.", min=1)
@@ -80,7 +80,7 @@ def predict(
     safe_csv: Annotated[
         bool,
         typer.Option(
-            help="Put an apostrophe before labels that a spreadsheet would take for a formula."
+            help="Put an apostrophe before labels that a spreadsheet would read as a formula."
         ),
     ] = False,
     as_json: o.Json = False,
@@ -89,7 +89,7 @@ def predict(
     encoding: o.Encoding = None,
     decimal: o.Decimal = None,
 ) -> None:
-    """Predict labels for the rows of a table. Columns are found by name; others are ignored."""
+    """Predict labels for the rows of a table. Finds columns by name and ignores extra ones."""
     _need_one_answer(proba=proba, cost=cost, top_k=top_k, sets=sets, calibrate=calibrate)
     need_place(out, model, data, cost, calibrate)
     fitted = load_model(model)

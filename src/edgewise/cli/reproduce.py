@@ -1,4 +1,4 @@
-"""edgewise reproduce: the papers' tables and figures, run again."""
+"""edgewise reproduce: rerun the papers' tables and figures."""
 
 import shlex
 import sys
@@ -37,20 +37,20 @@ def reproduce(
     ] = False,
     scale: Annotated[
         Literal["small", "paper"],
-        typer.Option(help="small: seconds; paper: the real thing, which may take hours."),
+        typer.Option(help="small: seconds; paper: the papers' settings, which may take hours."),
     ] = "small",
     data_dir: Annotated[
         Path | None,
         typer.Option(
-            help="Folder of the papers' data sets, NAME.npz. By default that of $EDGEWISE_DATA.",
+            help="Folder of the papers' data sets, NAME.npz. Default: $EDGEWISE_DATA.",
             show_default=False,
         ),
     ] = None,
     jobs: Annotated[
-        int, typer.Option(min=1, help="Cells to run at a time; each has its share of the CPUs.")
+        int, typer.Option(min=1, help="Cells to run in parallel; they share the CPUs.")
     ] = 1,
     out: Annotated[
-        Path, typer.Option(help="The run folder; a run that was killed goes on there.")
+        Path, typer.Option(help="The run folder, from which a killed run resumes.")
     ] = RUNS,
     only: Annotated[
         list[str] | None,
@@ -62,7 +62,7 @@ def reproduce(
     ] = None,
     as_json: o.Json = False,
 ) -> None:
-    """Run the papers' experiments again, and say where the numbers agree."""
+    """Rerun the papers' experiments and compare the numbers."""
     if list_them:
         _list(out, as_json)
         return

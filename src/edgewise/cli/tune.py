@@ -1,4 +1,4 @@
-"""edgewise tune: good parameters within a time."""
+"""edgewise tune: search for good parameters within a time budget."""
 
 import json
 import time
@@ -63,7 +63,7 @@ def tune_command(
     encoding: o.Encoding = None,
     decimal: o.Decimal = None,
 ) -> None:
-    """Search for good parameters within a time. Early stopping finds the number of rounds."""
+    """Search for good parameters within a time budget. Early stopping finds the rounds."""
     begin = time.perf_counter()
     need_place(out, data)
     need_place(model, data)

@@ -119,7 +119,7 @@ def _problem(
     n_classes = chances.shape[1]
     if truth.dtype.kind not in "iu" or truth.min() < 0 or truth.max() >= n_classes:
         raise InvalidDataError(
-            f"codes must be places of the {n_classes} classes, integers from 0 to {n_classes - 1}. "
+            f"codes must be indices of {n_classes} classes, integers from 0 to {n_classes - 1}. "
             f"Got {truth.min()} to {truth.max()}."
         )
     labels = np.arange(n_classes) if classes is None else np.asarray(classes)

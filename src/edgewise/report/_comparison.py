@@ -133,7 +133,7 @@ def _size(n: int | None) -> str | None:
 def _test_in_words(test: PairedTest) -> str:
     ends = () if test.interval is None else (100 * end for end in test.interval)
     interval = "" if test.interval is None else " ({:+.2f} to {:+.2f})".format(*ends)
-    verdict = "is more than chance would give" if test.p_value < 0.05 else "may be chance"
+    verdict = "is unlikely to be chance" if test.p_value < 0.05 else "may be chance"
     return (
         f"{test.first} and {test.second} differ by {100 * test.difference:+.2f} points{interval} "
         f"in error: that {verdict} (p = {test.p_value:.3g}, {test.name})."
@@ -149,7 +149,7 @@ def _curves_section(curves: Sequence[LearningCurve]) -> Section:
         rounds_chart(of_kind[:CURVES], title=of.capitalize(), of=of, logarithmic=_steep(of_kind))
         for of, of_kind in kinds.items()
     ]
-    words = "A diamond is the best round of a curve, as seen afterwards."
+    words = "A diamond marks the best round of a curve, chosen on the same rows."
     return Section("Rounds of all methods", [words], charts)
 
 

@@ -66,7 +66,7 @@ def _features_table(estimator: Any, X: Any) -> Table:
         [name, *_summary(column, n)]
         for name, column, _ in zip(names, columns_of(X), range(FEATURES), strict=False)
     ]
-    caption = "What the features hold"
+    caption = "Contents of the features"
     if d > FEATURES:
         caption += f": the first {FEATURES} of {d:,}"
     head = ["feature", "missing", "distinct", "smallest", "median", "largest"]

@@ -89,7 +89,7 @@ def gather(held: HeldOut) -> Evidence:
 def labels(y: ArrayLike, name: str) -> NDArray[Any]:
     """Labels as a vector, or an indicator matrix as booleans."""
     if y is None:
-        raise InvalidDataError(f"A report needs {name}: the right label of every row.")
+        raise InvalidDataError(f"A report needs {name}: the correct label of every row.")
     return indicator(y, name) if is_indicator(y) else np.asarray(y).reshape(-1)
 
 

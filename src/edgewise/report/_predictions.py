@@ -30,8 +30,8 @@ FIGURES = {
     "Hamming loss": (".2%", "share of labels that are wrong, over all rows and labels"),
     "rows not all right": (".2%", "share of rows with at least one wrong label"),
     "balanced error": (".2%", "mean over the classes of the share of their rows that are wrong"),
-    "log loss": (".4f", "minus the mean logarithm of the probability of what is right"),
-    "Brier score": (".4f", "mean squared distance between probabilities and truth"),
+    "log loss": (".4f", "minus the mean logarithm of the probability of the correct label"),
+    "Brier score": (".4f", "mean squared distance between probabilities and labels"),
     "calibration error": (".4f", "expected calibration error of the predicted class, 15 bins"),
     "classwise calibration error": (".4f", "the same for every class, on average"),
     "cost": (".4g", "mean cost of the predictions by the model's cost matrix"),
@@ -112,7 +112,7 @@ def _by_class(evidence: Evidence) -> Table:
     ]
     formats = dict.fromkeys(("recall", "precision", "F1"), ".3f")
     caption = f"By {what}: recall is the share of its rows that are found, precision the share of "
-    caption += "its predictions that are right"
+    caption += "its predictions that are correct"
     if len(classes) > 200:
         caption += f"; the 200 worst of {len(classes)}"
     return Table([what, "rows", "recall", "precision", "F1"], rows, caption, formats)
@@ -148,17 +148,19 @@ def confusions_section(evidence: Evidence) -> Section:
     if worst:
         first = worst[0]
         words = (
-            f"The worst confusion: class {first.true} is taken for class {first.predicted} in "
-            f"{first.count:,.0f} rows, {first.rate:.1%} of those of class {first.true}."
+            f"The worst confusion: the model predicts {first.predicted} for {first.true} in "
+            f"{first.count:,.0f} rows, {first.rate:.1%} of the rows of class {first.true}."
         )
     else:
-        words = "No held-out row is wrong."
+        words = "All predictions for held-out rows are correct."
     counts, classes = confusion_matrix(y, said, classes=evidence.classes)
     kept = _most_confused(counts)
     names = [str(classes[k]) for k in kept]
     notes = [words]
     if len(kept) < len(classes):
-        notes.append(f"Shown are the {len(kept)} classes with the most mistakes of {len(classes)}.")
+        notes.append(
+            f"The matrix shows the {len(kept)} of {len(classes)} classes with the most mistakes."
+        )
     table = Table(
         ["true class", "taken for", "rows", "of the true class"],
         [[str(c.true), str(c.predicted), int(c.count), c.rate] for c in worst],
@@ -183,7 +185,7 @@ def _missed_labels(evidence: Evidence) -> Section:
     missed, added = (y & ~said).sum(axis=0), (said & ~y).sum(axis=0)
     order = np.argsort(-(missed + added), kind="stable")[:MANY]
     words = f"The label with the most mistakes is {names[order[0]]}: missed {missed[order[0]]:,} "
-    words += f"times, named {added[order[0]]:,} times where it was not."
+    words += f"times, predicted wrongly {added[order[0]]:,} times."
     charts = [
         bars_chart(
             {names[k]: float(counts[k]) for k in order},
@@ -192,7 +194,7 @@ def _missed_labels(evidence: Evidence) -> Section:
             what="label",
             how=",d",
         )
-        for title, counts in (("Missed", missed), ("Named where it was not", added))
+        for title, counts in (("Missed", missed), ("Predicted wrongly", added))
     ]
     return Section("Confusions", [words], charts)
 
@@ -211,7 +213,7 @@ def reliability_section(evidence: Evidence) -> Section | None:
     }
     worst = sorted(curves, key=lambda name: -curves[name].error)[:CURVES]
     shown = {name: curves[name] for name in curves if name in worst}
-    many = "all classes" if len(shown) == len(curves) else "the classes that fit worst"
+    many = "all classes" if len(shown) == len(curves) else "the worst classes"
     by_class = reliability_chart(shown, title=f"Probability of each class: {many}")
     table = Table(
         ["class", "calibration error", "largest of a bin", "mean forecast", "share of rows"],
@@ -237,6 +239,6 @@ def reliability_section(evidence: Evidence) -> Section | None:
 
 
 _RELIABLE = (
-    "Of the rows for which 80% was forecast, 80% should come true: points on the dashed line. A "
-    "point is a bin of rows, the larger the more rows; bars are 95% intervals."
+    "Of the rows with a predicted probability of 80%, 80% should be correct: points on the "
+    "dashed line. A point is a bin of rows; larger points have more rows. Bars are 95% intervals."
 )

@@ -44,7 +44,9 @@ def curves_section(evidence: Evidence) -> Section | None:
         named["training rows"] = evidence.staged_rows(evidence.train)
     staged = {name: staged_figures(estimator, rows.X, rows.y) for name, rows in named.items()}
     if not len(staged["held-out rows"].error):
-        return Section("Learning curves", ["No round was kept: the model is its initial scores."])
+        return Section(
+            "Learning curves", ["The model keeps no round: it consists of its initial scores."]
+        )
     error = "share of wrong labels" if evidence.multi_label else "error"
     charts = [
         rounds_chart(
@@ -59,7 +61,7 @@ def curves_section(evidence: Evidence) -> Section | None:
     ]
     words = [_words_on_rounds(estimator, staged["held-out rows"].best_round("error"))]
     if len(held) < len(evidence.rows):
-        words.append(f"The curves are of a sample of {len(held):,} rows.")
+        words.append(f"The curves use a sample of {len(held):,} rows.")
     return Section("Learning curves", words, [*charts, *_from_history(estimator)])
 
 
@@ -78,8 +80,8 @@ def _words_on_rounds(estimator: Any, best: int) -> str:
     reason = getattr(estimator, "stop_reason_", "")
     words += f" ({reason})." if reason else "."
     return (
-        f"{words} On the held-out rows the error is lowest after round {best} (diamond); that is "
-        "seen afterwards, and is no fair figure of its own."
+        f"{words} On the held-out rows the error is lowest after round {best} (diamond). "
+        "This round was chosen on the same rows, so its error is optimistic."
     )
 
 
@@ -93,8 +95,8 @@ def margins_section(evidence: Evidence) -> Section | None:
     stages = staged_margins(evidence.estimator, *_parts(evidence.staged_rows(rows)))
     words = (
         "The margin of a row is the score of its label minus the largest other score, scaled to "
-        "lie between -1 and 1. Left of the dashed line the label is wrong. Boosting goes on "
-        f"pushing the margins up after the last mistake is gone. Shown are the {of} rows."
+        "lie between -1 and 1. Left of the dashed line the prediction is wrong. Boosting "
+        f"continues to raise the margins after the last mistake. The chart shows the {of} rows."
     )
     return Section("Margins", [words], [margin_chart(stages, title=f"Margins of the {of} rows")])
 
@@ -117,8 +119,8 @@ def importances_section(evidence: Evidence) -> Section | None:
     order = order[np.asarray(importances)[order] > 0]
     unused = int(np.sum(np.asarray(importances) == 0))
     words = (
-        "The share of the total gain of all splits that each feature has. Gains are of the "
-        "training rows: they say what the model uses, not what causes what."
+        "Each feature's share of the total gain of all splits. Gains are measured on the "
+        "training rows: they show what the model uses, not causes."
     )
     if unused:
         words += f" {unused} of {len(names)} features are never used."
@@ -152,8 +154,10 @@ def story_section(evidence: Evidence) -> Section | None:
     if not figures:
         return None
     used = rounds_used(evidence.estimator)
-    words = f"What {type(evidence.estimator).__name__} noted of each round while it learned."
-    return Section("Story of the boosting", [words], [history_chart(f, used) for f in figures])
+    words = (
+        f"The entries of history_ that {type(evidence.estimator).__name__} recorded in each round."
+    )
+    return Section("History of the boosting", [words], [history_chart(f, used) for f in figures])
 
 
 def suspicious_section(evidence: Evidence) -> Section | None:
@@ -174,9 +178,9 @@ def suspicious_section(evidence: Evidence) -> Section | None:
     )
     above = int(np.sum(found.score > 0.5))
     words = (
-        "Rows that stayed on the wrong side for long: hard ones, or wrong labels. Above one half "
-        f"the label was the wrong answer more often than not; that is so for {above:,} of "
-        f"{len(train):,} training rows. The first are worth a look."
+        "Rows that were predicted wrongly in many rounds: hard rows or wrong labels. A score above "
+        f"one half means in most rounds; this holds for {above:,} of "
+        f"{len(train):,} training rows. Check the first rows of the table."
     )
     chart = histogram_chart(found.score, title="Suspicion of all training rows", of="suspicion")
     return Section("Suspicious rows", [words], [table, chart])

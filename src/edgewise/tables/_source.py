@@ -154,7 +154,7 @@ def _columns(
     absent = [column for column in categories if column not in frame.column_names]
     if absent:
         raise InvalidDataError(
-            f"{name} has no column {absent[0]!r} to take as a category."
+            f"{name} has no column {absent[0]!r} to treat as a category."
             f"{did_you_mean(absent[0], frame.column_names)}"
         )
     plain = recognised(frame, frozenset((*categories, *text)))
@@ -167,7 +167,7 @@ def _from_builtin(name: str, path: Path) -> Any:
     if not _builtin.has(name):
         raise InvalidDataError(
             f"There is no file {name!r} and no built-in set of that name."
-            f"{did_you_mean(name, _builtin.names())} Built in are {', '.join(_builtin.names())}."
+            f"{did_you_mean(name, _builtin.names())} The sets are {', '.join(_builtin.names())}."
         )
     return _builtin.load(name)
 
@@ -181,7 +181,7 @@ def _format(path: Path, given: str | None) -> str:
     suffixes = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in _COMPRESSED]
     if not suffixes or suffixes[-1] not in FORMATS:
         raise InvalidDataError(
-            f"{path}: the ending does not say how to read it; rename it to one of "
+            f"{path}: the ending does not tell the format; rename the file to one of "
             f"{', '.join(FORMATS)}, or name the format: {', '.join(allowed)}."
         )
     return FORMATS[suffixes[-1]]

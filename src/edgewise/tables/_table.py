@@ -159,7 +159,7 @@ class Columns:
         if names is None:
             if self.frame.num_columns < n_features:
                 raise InvalidDataError(
-                    f"{self.name} has {self.frame.num_columns} columns; the model wants "
+                    f"{self.name} has {self.frame.num_columns} columns; the model needs "
                     f"{n_features}."
                 )
             return features(self.frame, self.frame.column_names[:n_features])
@@ -167,7 +167,7 @@ class Columns:
         if absent:
             more = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
             raise InvalidDataError(
-                f"{self.name} lacks the column {absent[0]!r}{more} that the model was trained on."
+                f"{self.name} lacks the column {absent[0]!r}{more}, which the model needs."
             )
         return features(self.frame, names)
 
@@ -220,8 +220,8 @@ class SparseRows:
         """
         if target is not None or drop:
             raise InvalidDataError(
-                f"{self.name} is a svmlight file: the target stands at the start of each line and "
-                "columns have no names, so neither can be chosen."
+                f"{self.name} is a svmlight file: the target is at the start of each line and "
+                "columns have no names, so you cannot select either."
             )
         return Table(self.name, self.X, self.y, "label", (), from_zero=self.from_zero)
 
@@ -243,7 +243,7 @@ class SparseRows:
         X = self.X
         if X.shape[1] > n_features:
             raise InvalidDataError(
-                f"{self.name} has {X.shape[1]} features; the model wants {n_features}."
+                f"{self.name} has {X.shape[1]} features; the model needs {n_features}."
             )
         return csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
 

@@ -194,7 +194,7 @@ def test_svmlight(tmp_path):
     assert np.mean([int(row[0]) for row in said] == y) > 0.9
     assert done_json("evaluate", "m.edgewise", "t.svm")["error"] < 0.1
     dump_svmlight_file(np.hstack([X, X]), y, str(tmp_path / "wide.svm"))
-    assert "wide.svm has 8 features; the model wants 4" in refused(
+    assert "wide.svm has 8 features; the model needs 4" in refused(
         "predict", "m.edgewise", "wide.svm"
     )
 

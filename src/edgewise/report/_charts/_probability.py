@@ -19,7 +19,7 @@ def reliability_chart(curves: Mapping[str, ReliabilityCurve], *, title: str) -> 
     """Forecast against observed; a point per bin, as large as its share of the rows."""
     rows = [_bin(name, c, b) for name, c in curves.items() for b in range(len(c.count))]
     x = column("forecast", "Q", "probability forecast", **SHARE)
-    y = column("observed", "Q", "share that came true", **SHARE)
+    y = column("observed", "Q", "share that is correct", **SHARE)
     who = told_apart(list(curves)) if len(curves) > 1 else {}
     line = {"type": "line", "strokeWidth": 1.4, "opacity": 0.7}
     layers = [
@@ -117,10 +117,12 @@ def confidence_chart(top: Array, right: NDArray[np.bool_]) -> Chart:
     }
     words = (
         f"Histogram of the probability of the predicted class. Its mean is {top.mean():.3f}; "
-        f"{right.mean():.3f} of the predictions are right."
+        f"{right.mean():.3f} of the predictions are correct."
     )
     shown = [[name, *(counts[k][b] for k in counts)] for b, name in enumerate(names)]
-    return Chart(spec, words, "How sure it is", Table(["probability", *counts], shown))
+    return Chart(
+        spec, words, "Probability of the predictions", Table(["probability", *counts], shown)
+    )
 
 
 # --- margins -----------------------------------------------------------------------------------
