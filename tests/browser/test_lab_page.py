@@ -142,7 +142,7 @@ def test_the_cycle_can_be_proved(page):
     assert "0.61803398874989484820458683436" in page["proof"].text
 
 
-def test_a_missed_margin_is_told(page):
+def test_a_missed_margin_is_reported(page):
     page.choose("matrix-name", "8x8")
     assert "misses the maximum margin by 0.0417" in page["cycle-verdict"].text
     page.choose("rule-name", "arc-gv")

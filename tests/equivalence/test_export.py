@@ -130,7 +130,7 @@ def test_onnx_of_many_labels(cls):
     assert_decided_alike(model, X, *run_onnx(model, X), rtol=1e-12)
 
 
-def test_onnx_has_words_for_what_it_cannot_express():
+def test_onnx_names_what_it_cannot_express():
     X, y = table(0, levels=4)
     model = edgewise.MARTClassifier(n_estimators=1).fit(X, y.astype(np.uint64) + 2**63)
     with pytest.raises(ModelFormatError, match="only labels that are integers of 64 bits"):
@@ -157,7 +157,7 @@ def test_onnx_of_many_sets_in_parts(monkeypatch):
     assert_decided_alike(model, X, *run_onnx(model, X), rtol=1e-12)
 
 
-def test_onnx_models_say_what_they_are():
+def test_onnx_models_describe_themselves():
     X, y = table(0)
     frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
     model = to_onnx(edgewise.MARTClassifier(n_estimators=1).fit(frame, y))
@@ -194,7 +194,7 @@ def test_treelite_scores(name):
     np.testing.assert_allclose(scores, scores_of(model, X), rtol=1e-12, atol=1e-14)
 
 
-def test_treelite_has_words_for_what_it_cannot_express():
+def test_treelite_names_what_it_cannot_express():
     for name in set(ADDITIVE) - set(SOFTMAX):
         with pytest.raises(ModelFormatError, match="Give output='scores'"):
             to_treelite(fitted(name))
@@ -228,7 +228,7 @@ def test_python(name):
         np.testing.assert_array_equal(scores, scores_of(model, X))
 
 
-def test_python_needs_nothing_but_python():
+def test_python_export_has_no_dependencies():
     imports = re.findall(r"^\s*(?:import|from) (\w+)", to_python(fitted("mart")), re.MULTILINE)
     assert imports == ["math"]
 
@@ -390,14 +390,14 @@ class Squared:
 
 
 @pytest.mark.parametrize("export", [to_c, to_onnx, to_python, to_treelite])
-def test_probabilities_that_are_code_are_refused(export):
+def test_custom_probabilities_cannot_be_exported(export):
     model = edgewise.NewtonBoostClassifier(loss=Squared(), n_estimators=1).fit(*table(0))
     with pytest.raises(ModelFormatError, match="loss that has probabilities of its own"):
         export(model)
 
 
 @pytest.mark.parametrize("export", [to_onnx, to_treelite])
-def test_a_branching_program_is_no_sum_of_trees(export):
+def test_a_branching_program_cannot_be_a_sum_of_trees(export):
     with pytest.raises(ModelFormatError, match="cannot express MartiBoostClassifier"):
         export(fitted("martiboost"))
 

@@ -10,7 +10,7 @@ def test_unchanged_files_load_and_predict():
     assert all(check(packed(header, arrays)) for header, arrays in OPENED)
 
 
-def test_changed_files_load_and_predict_or_are_refused():
+def test_mutated_files_load_and_predict_or_are_refused():
     chance = random.Random(0)
     loaded = [check(mutated(chance.randrange)) for _ in range(2000)]
     assert 50 < sum(loaded) < 1500  # the core has seen changed models, too

@@ -47,7 +47,7 @@ def in_words(frame):
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda p: f"{p.parent.name}-{p.stem}")
-def test_old_files_load_and_predict_what_they_did(path):
+def test_old_files_load_and_predict_the_same(path):
     expected = json.loads((path.parent / "expected.json").read_text(encoding="utf-8"))[path.stem]
     model = edgewise.load(path)
     assert type(model).__name__ == expected["algorithm"]

@@ -25,7 +25,7 @@ def test_the_mode_is_that_of_an_ordinary_file(tmp_path):
     assert len(modes) == 1
 
 
-def test_a_failure_leaves_what_was_there(tmp_path):
+def test_a_failure_keeps_the_old_file(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text("old")
 
@@ -55,7 +55,7 @@ def test_a_device_is_written_to_directly():
     assert os.path.exists("/dev/full")
 
 
-def test_a_journal_keeps_what_was_appended(tmp_path):
+def test_a_journal_keeps_appended_lines(tmp_path):
     path = tmp_path / "j.jsonl"
     with journal(path) as book:
         assert book.read(dict, "an entry") == []
@@ -65,7 +65,7 @@ def test_a_journal_keeps_what_was_appended(tmp_path):
         assert book.read(dict, "an entry") == [{"a": 1}, {"b": [2.5]}]
 
 
-def test_what_a_kill_left_of_a_line_is_cut_off(tmp_path):
+def test_a_partial_last_line_is_removed(tmp_path):
     path = tmp_path / "j.jsonl"
     path.write_bytes(b'{"a": 1}\n{"b": ')
     with journal(path) as book:
@@ -75,7 +75,7 @@ def test_what_a_kill_left_of_a_line_is_cut_off(tmp_path):
 
 
 @pytest.mark.parametrize("line", [b"nonsense\n", b"[1]\n"])
-def test_a_line_that_is_none_is_refused(tmp_path, line):
+def test_an_invalid_line_is_refused(tmp_path, line):
     path = tmp_path / "j.jsonl"
     path.write_bytes(b'{"a": 1}\n' + line)
     with journal(path) as book, pytest.raises(InvalidDataError, match="line 2 is not an entry"):

@@ -334,7 +334,7 @@ def test_constraints_hold():
 
 
 @pytest.mark.parametrize("n", [2, 5, 12])
-def test_few_rows_are_no_error(n):
+def test_few_rows_are_allowed(n):
     X, y = np.arange(n, dtype=float)[:, None], np.arange(n) % 2
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
@@ -355,7 +355,7 @@ def test_a_class_of_one_row_is_learned_and_said():
     assert np.isfinite(model.oof_proba_[:100]).all()
 
 
-def test_a_fit_that_learns_nothing_says_so():
+def test_a_fit_that_learns_nothing_warns():
     X, y = np.zeros((60, 2)), np.arange(60) % 3
     X[:, 1] = np.arange(60)
     X[:, 1] //= 3

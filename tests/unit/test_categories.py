@@ -99,7 +99,7 @@ def stump(x, y, **kwargs):
     return model.fit(np.asarray(x, dtype=float).reshape(-1, 1), np.asarray(y))
 
 
-def test_a_set_parts_what_no_threshold_can():
+def test_a_set_separates_what_no_threshold_can():
     x = [1, 2, 3, 4, 5] * 4
     model = stump(x, [v in (2, 5) for v in x])
     assert np.isnan(model.model_.threshold[0])
@@ -375,7 +375,7 @@ WRONG = [
 @pytest.mark.parametrize(
     "make", [VARIANTS["mart"], VARIANTS["samme"], MARTI], ids=["mart", "samme", "martiboost"]
 )
-def test_columns_that_x_has_not_are_refused(make, columns, words):
+def test_unknown_columns_are_refused(make, columns, words):
     X, y = nominal_table(15, n=60, K=2)
     model = make(categorical_features=columns)
     with pytest.raises(InvalidParameterError, match=words) as caught:
@@ -392,7 +392,7 @@ def test_names_need_a_table_with_names():
 
 
 @pytest.mark.parametrize("classifier", [edgewise.AdaBoostMHClassifier, edgewise.SAMMEClassifier])
-def test_base_learners_of_other_libraries_know_no_categories(classifier):
+def test_foreign_base_learners_reject_categories(classifier):
     X, y = nominal_table(16, n=60)
     base = DecisionTreeClassifier(max_depth=2)
     model = classifier(base=base, n_estimators=2, categorical_features=[1])

@@ -51,7 +51,7 @@ def test_keys_depend_on_every_value(change):
     assert row_keys(X, y) != key
 
 
-def test_what_is_equal_has_one_key():
+def test_equal_values_have_equal_keys():
     assert row_keys(np.array([[0.0]])) == row_keys(np.array([[-0.0]]))
     other_nan = np.array([0x7FF8000000000001], dtype=np.uint64).view(np.float64)
     assert row_keys(np.array([[np.nan]])) == row_keys(other_nan[:, None])
@@ -76,7 +76,7 @@ def test_rounds_and_seeds_differ():
     assert len({tuple(u) for u in numbers}) == 9
 
 
-def test_alike_rows_are_told_apart():
+def test_similar_rows_have_different_keys():
     X = np.repeat(rows(n=20), np.arange(1, 21), axis=0)
     keys = distinct(row_keys(X))
     assert len(np.unique(keys)) == len(X)

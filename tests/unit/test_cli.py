@@ -84,7 +84,7 @@ def test_serve_until_interrupted():
     assert (rest, complaints) == ("", "")
 
 
-def test_a_port_in_use_is_told():
+def test_a_port_in_use_is_reported():
     with server.listen(0) as taken:
         port = str(taken.getsockname()[1])
         refused = run("lab", "serve", "--port", port, "--no-browser")

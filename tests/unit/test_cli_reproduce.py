@@ -51,7 +51,7 @@ def test_list_tells_the_last_verdict_of_each_scale(tmp_path):
     assert f"({len(done['cells'])} cells)" in shown or "not judged" in shown
 
 
-def test_a_run_writes_results_and_says_where(tmp_path):
+def test_a_run_writes_results_and_prints_their_folder(tmp_path):
     done = run(FAST, *ONLY, "--out", tmp_path)
     assert done.exit_code == 0, done.output
     assert "6 cells to run; about" in done.stderr
@@ -155,7 +155,7 @@ def test_a_second_run_in_the_same_folder_is_refused(tmp_path):
     assert "Another run is writing to" in refused.stderr
 
 
-def test_ctrl_c_keeps_what_is_finished(tmp_path, monkeypatch):
+def test_ctrl_c_keeps_finished_cells(tmp_path, monkeypatch):
     figure = experiments.EXPERIMENTS[FAST]
     calls = []
 

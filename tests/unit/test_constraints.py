@@ -125,7 +125,7 @@ def test_names_numbers_and_lists_mean_the_same(make):
 
 
 @pytest.mark.parametrize("make", LOGISTIC_VARIANTS.values(), ids=LOGISTIC_VARIANTS.keys())
-def test_two_classes_need_no_name(make):
+def test_two_classes_accept_a_bare_direction(make):
     y = np.array(["no", "yes"])[(X[:, 0] + RNG.normal(size=90) > 0).astype(int)]
     ways = [[1, 0, -1], np.array([1.0, 0.0, -1.0]), {0: {"yes": 1}, 2: {"no": 1}}]
     ways.append([{("yes", "no"): 1}, {"yes": 0}, {"yes": -1, "no": 1}])
@@ -152,13 +152,13 @@ def test_directions_of_the_classes(entry, expected):
     assert directions(model, np.arange(4))[1].tolist() == expected
 
 
-def test_nothing_constrained_is_none():
+def test_no_constraint_gives_none():
     model = edgewise.MARTClassifier(monotonic_cst=[0, {1: 0}])
     model.n_features_in_ = 2
     assert directions(model, np.arange(3)) is None
 
 
-def test_columns_in_no_set_are_a_set():
+def test_columns_outside_all_sets_form_a_set():
     model = edgewise.MARTClassifier(interaction_cst=[{3, 1}, {1, 0}])
     model.n_features_in_ = 6
     assert interactions(model) == Interactions(sets=[[1, 3], [0, 1], [2, 4, 5]])
@@ -198,7 +198,7 @@ def test_sampler_draws_by_value():
     assert len({draw.cut_key for draw in draws}) == 40
 
 
-def test_sampler_asks_for_no_seed_if_nothing_is_drawn():
+def test_sampler_needs_a_seed_only_if_it_draws():
     def no_seed():
         raise AssertionError
 

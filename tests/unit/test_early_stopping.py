@@ -179,7 +179,7 @@ def seen(monkeypatch):
     return seen
 
 
-def test_auto_watches_only_what_is_given(make, seen):
+def test_auto_monitors_only_given_rows(make, seen):
     make(early_stopping="auto").fit(X, Y)
     assert seen["watched"] == []
     make(early_stopping="auto").fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
@@ -268,7 +268,7 @@ def test_rounds_are_found_by_default(classifier):
     assert losses[0] < losses[1] - 0.05
 
 
-def test_scores_that_are_too_sure_are_scaled_down():
+def test_overconfident_scores_are_scaled_down():
     model = MARTClassifier(learning_rate=0.5).fit(X, Y)
     plain = MARTClassifier(learning_rate=0.5, n_estimators=model.n_iter_).fit(X, Y)
     ratio = model.decision_function(X_VAL) / plain.decision_function(X_VAL)

@@ -149,7 +149,7 @@ def test_long_sets_and_wide_leaves_are_cut():
         ({"max_depth": -1}, "max_depth must be 0 or more"),
     ],
 )
-def test_what_is_not_there_is_an_error(asked, words):
+def test_unknown_trees_and_rounds_are_errors(asked, words):
     model = VARIANTS["mart"]().fit(*table(0))
     with pytest.raises(InvalidParameterError, match=words):
         model.to_text(**asked)
@@ -173,7 +173,7 @@ def walk(frame, x):
     return scores
 
 
-def test_a_frame_tells_all_that_prediction_needs(fitted):
+def test_a_frame_suffices_for_prediction(fitted):
     pytest.importorskip("pandas")
     model, X = fitted
     frame = model.to_frame()
@@ -232,7 +232,7 @@ def test_classifiers_of_other_libraries_are_not_explained(foreign):
 
 
 @pytest.mark.parametrize("name", ["shap_start_", "feature_importances_by_class_"])
-def test_what_is_not_fitted_says_so(name):
+def test_unfitted_estimators_raise(name):
     with pytest.raises(NotFittedError):
         getattr(edgewise.MARTClassifier(), name)
     with pytest.raises(NotFittedError):

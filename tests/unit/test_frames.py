@@ -181,7 +181,7 @@ def test_columns_without_values():
         np.testing.assert_array_equal(model.predict(frame), y)
 
 
-def test_names_that_are_no_strings():
+def test_names_must_be_strings():
     X, y = nominal_table(1, n=60)
     expected = fast().fit(X, y)
     assert_same_model(fast().fit(pd.DataFrame(X), y).model_, expected.model_)
@@ -306,7 +306,7 @@ def test_dates_and_lists_of_other_libraries(library):
 
 @pytest.mark.parametrize("given", [None, [1], ["size"], [False, True]], ids=str)
 @pytest.mark.parametrize("dtype", [str, "category"])
-def test_text_that_is_not_declared_is_refused(given, dtype):
+def test_undeclared_text_is_refused(given, dtype):
     frame = pd.DataFrame({"colour": ["red", "blue"] * 10, "size": range(20)})
     with pytest.raises(InvalidDataError, match=r"'colour'.*categorical_features.*from_dtype"):
         fast(categorical_features=given).fit(frame.astype({"colour": dtype}), Y)
@@ -335,7 +335,7 @@ def test_names_and_order_are_checked():
         model.predict(frame.rename({"b": "c"}))
 
 
-def test_names_that_occur_twice_are_refused():
+def test_duplicate_names_are_refused():
     arrow = pa.Table.from_arrays([pa.array(range(20))] * 2, names=["a", "a"])
     for frame in (pd.DataFrame(np.zeros((20, 2)), columns=["a", "a"]), arrow):
         with pytest.raises(InvalidDataError, match="different names.*'a'"):
@@ -361,7 +361,7 @@ def test_texts_are_not_categories():
         fast().fit(frame, [0, 1] * 500)
 
 
-def test_foreign_base_learners_know_no_strings():
+def test_foreign_base_learners_reject_strings():
     frame = pd.DataFrame({"c": ["red", "blue"] * 10})
     model = edgewise.SAMMEClassifier(base=DecisionTreeClassifier(max_depth=1))
     with pytest.raises(InvalidParameterError, match=r"categorical columns.*DecisionTree.*\[0\]"):

@@ -128,7 +128,7 @@ def test_rounds_lower_the_loss(loss):
     assert np.all(np.diff(model.history_["loss"]) < 0)
 
 
-def test_robust_losses_stand_wrong_labels():
+def test_robust_losses_tolerate_wrong_labels():
     x, y = load_digits(return_X_y=True)
     x, x_test, y, y_test = train_test_split(x, y, random_state=0, stratify=y)
     rng = np.random.default_rng(0)

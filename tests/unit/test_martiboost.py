@@ -234,7 +234,7 @@ def test_bad_labels_are_refused(y, words):
         model.predict(np.ones((1, 2)))
 
 
-def test_class_that_weighs_nothing_is_no_class():
+def test_a_class_without_weight_is_dropped():
     X, y = table(8, n=90, K=3)
     model = small().fit(X, y, sample_weight=(y != 1).astype(float))
     assert model.classes_.tolist() == [0, 2]

@@ -175,7 +175,7 @@ def test_wide_models_can_be_loaded(sound):
     assert len(model.feature_names_in_) == 400_000
 
 
-def test_words_say_what_is_too_much(sound):
+def test_the_error_names_what_is_too_large(sound):
     for name in ("empty lists", "one long label of many"):
         with pytest.raises(edgewise.ModelFormatError, match="memory"):
             from_bytes(rewritten(sound, HOSTILE[name]()))

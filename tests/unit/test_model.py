@@ -36,7 +36,7 @@ def test_first_rounds_are_a_shorter_fit(make, gappy):
         assert_same_model(whole.first_rounds(n_rounds), rounds_of(make, n_rounds, *gappy))
 
 
-def test_no_rounds_are_the_starting_scores(fitted):
+def test_zero_rounds_give_the_initial_scores(fitted):
     model, X, _ = fitted
     none = model.model_.first_rounds(0)
     assert none.n_rounds == 0
@@ -306,7 +306,7 @@ def test_auto_leaves_are_used():
 # --- storage ----------------------------------------------------------------------------------
 
 
-def test_pickle_holds_the_arrays_and_no_forest(fitted):
+def test_a_pickle_contains_arrays_only(fitted):
     model, X, _ = fitted
     model.predict(X)  # the forest is built
     copy = pickle.loads(pickle.dumps(model.model_))

@@ -163,7 +163,7 @@ def test_a_class_of_one_row(name):
     ids=["no rows", "no columns", "one row", "one class", "NaN label", "complex", "3-D", "1-D",
          "ragged", "lengths"],
 )  # fmt: skip
-def test_what_cannot_be_learned_from_is_refused(name, X, y, words):
+def test_unlearnable_data_is_refused(name, X, y, words):
     with pytest.raises(ValueError, match=words):
         EVERY[name]().fit(X, y)
 

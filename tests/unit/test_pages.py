@@ -12,7 +12,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n((?:    [^\n]*\n)+))?", re.MULT
 
 
 @pytest.mark.parametrize("name", ["tutorial", "migration", "gallery"])
-def test_a_page_runs_as_it_stands(name, tmp_path, monkeypatch):
+def test_a_page_runs_as_written(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}
     blocks = BLOCK.findall((DOCS / f"{name}.md").read_text())

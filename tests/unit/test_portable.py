@@ -68,7 +68,7 @@ def test_shape_is_kept_for_any_layout():
     *(path for folder in FITS for path in sorted((PACKAGE / folder).rglob("*.py"))),
     PACKAGE / "metrics/_losses.py",
 ], ids=lambda path: str(path.relative_to(PACKAGE)))  # fmt: skip
-def test_fits_use_no_functions_of_the_machine(path):
+def test_fits_use_only_portable_functions(path):
     lines = path.read_text(encoding="utf-8").splitlines()
     lines = [line for line in lines if not line.endswith("# as scikit-learn")]
     assert not OF_THE_MACHINE.findall("\n".join(lines))

@@ -125,7 +125,7 @@ def test_scales_of_features_do_not_matter(make):
     np.testing.assert_array_equal(model.decision_function(X), stretched.decision_function(Z))
 
 
-def test_fit_that_is_continued_draws_on(make):
+def test_a_resumed_fit_continues_its_draws(make):
     X, y = table(5, n=150, K=3)
     once = make(n_estimators=9, **RANDOM).fit(X, y)
     twice = make(n_estimators=4, warm_start=True, **RANDOM).fit(X, y)
@@ -136,7 +136,7 @@ def test_fit_that_is_continued_draws_on(make):
 
 
 @pytest.mark.parametrize("name", ["one_vs_all", "samme"])
-def test_tree_without_errors_is_no_end_and_more_trees_are_better(name):
+def test_an_error_free_tree_does_not_stop_boosting(name):
     X, y = load_digits(return_X_y=True)
     settings = {"max_leaf_nodes": None, "n_estimators": 60}
     best = MAKERS[name](**settings).fit(X[:150], y[:150])
@@ -151,7 +151,7 @@ def test_tree_without_errors_is_no_end_and_more_trees_are_better(name):
 
 @pytest.mark.parametrize("name", ["hamming_tree", "samme", "logitboost", "aoso"])
 @pytest.mark.parametrize("given", [{"max_features": 1}, {"splitter": "random"}], ids=str)
-def test_draws_that_teach_nothing_do_not_end_boosting(name, given):
+def test_useless_draws_do_not_stop_boosting(name, given):
     """Nine features of ten are constant, and one cut of the tenth says something."""
     X = np.ones((60, 10))
     X[:, 7] = np.repeat(np.arange(30.0), 2)

@@ -406,7 +406,7 @@ def test_row_without_a_right_label_costs_alike_whatever_is_said():
     np.testing.assert_array_equal(np.sign(without.model_.values), np.sign(other.model_.values))
 
 
-def test_early_stopping_watches_what_is_answered():
+def test_early_stopping_scores_the_predictions():
     X, right = several_right()
     X_val, right_val = several_right(1)
     model = small(n_estimators=30, n_iter_no_change=30).fit(X, right, X_val=X_val, y_val=right_val)

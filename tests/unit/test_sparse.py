@@ -118,7 +118,7 @@ def test_index_types(index):
     assert_same_model(fast().fit(given, y).model_, fast().fit(X, y).model_)
 
 
-def test_zeros_that_are_listed_are_zeros():
+def test_stored_zeros_equal_missing_entries():
     X, y = sparse_table(6, missing=0.0)
     listed = sp.csr_array(np.where(X == 0, 7.0, X))
     listed.data[listed.data == 7.0] = 0.0
@@ -322,7 +322,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize(("indices", "indptr"), BROKEN.values(), ids=BROKEN)
-def test_what_is_no_csr_is_refused(indices, indptr):
+def test_invalid_csr_is_refused(indices, indptr):
     arrays = np.ones(2), np.array(indices, dtype=np.int32), np.array(indptr, dtype=np.int64)
     with pytest.raises(ValueError, match="canonical CSR"):
         _core.SparseMatrix(*arrays, 3)

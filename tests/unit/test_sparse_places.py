@@ -204,7 +204,7 @@ print("survived")
 
 @pytest.mark.parametrize("kind", ["sparse", "dense"])
 @pytest.mark.parametrize("name", ["LogitBoostClassifier", "AOSOLogitBoostClassifier"])
-def test_a_matrix_that_another_thread_changes_does_no_harm(name, kind):
+def test_a_matrix_changed_by_another_thread_is_safe(name, kind):
     command = [sys.executable, "-c", CHANGING, name, kind]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -64,7 +64,7 @@ def test_a_planted_line_fails_the_lint(tmp_path, file):
     assert f"planted: depends on the order of rows or on BLAS; use {FOR_SUMS}" in done.stdout
 
 
-def test_an_exception_that_is_not_needed_fails_the_lint(tmp_path):
+def test_an_unneeded_exception_fails_the_lint(tmp_path):
     package = shutil.copytree(PACKAGE, tmp_path / "edgewise")
     path = package / "_data" / "soft.py"
     path.write_text("", encoding="utf-8")

@@ -102,7 +102,7 @@ def test_settings_lie_in_their_ranges():
     assert "leaf" not in drawn(AOSO, 0, 1, {"leaf": "pair"})
 
 
-def test_what_is_fixed_is_not_searched():
+def test_fixed_parameters_are_not_searched():
     X, y = table(3, n=120)
     found = tune(AOSO, X, y, budget=60, trials=2, params={"max_leaf_nodes": 5})
     assert "max_leaf_nodes" not in found.trials[1].params

@@ -221,7 +221,7 @@ def imbalanced(n=3000):
 FAST = AOSOLogitBoostClassifier(n_estimators=30)
 
 
-def test_each_decision_improves_what_it_is_for():
+def test_each_decision_improves_its_metric():
     X, X_test, y, y_test = imbalanced()
     plain = FAST.fit(X, y)
     model = DecisionClassifier(FAST, metric="macro_f1", coverage=0.9, cv=3).fit(X, y)

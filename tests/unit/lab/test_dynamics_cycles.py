@@ -229,7 +229,7 @@ def test_edges_that_tend_to_zero():
     assert end.outcome == "no edge"
 
 
-def test_choices_that_are_no_cycle():
+def test_choices_without_a_cycle():
     M = dynamics.one_error_each(4)
     assert not dynamics.cycle_from_choices(M, [0, 1])
     assert not dynamics.cycle_from_choices([[1, -1], [1, 1]], [0])

@@ -69,7 +69,7 @@ def test_certificates_of_random_cycles(seed):
     assert not certificate.stable or cycle.is_stable
 
 
-def test_a_copy_of_a_column_is_no_rival():
+def test_a_copied_column_is_not_a_rival():
     M = dynamics.one_error_each(3)
     certificate = dynamics.find_cycle(np.column_stack([M, M[:, 0]])).certify(20)
     assert certificate
@@ -93,7 +93,7 @@ def test_an_unstable_cycle_is_proved_but_not_its_stability():
     ],
     ids=["a better column", "an example always right", "column 3 is right on all", "all wrong"],
 )
-def test_what_is_no_cycle_is_not_certified(change, reason):
+def test_a_non_cycle_is_not_certified(change, reason):
     """The choices of a cycle on another matrix."""
     cycle = dynamics.find_cycle(dynamics.one_error_each(4))
     other = replace(cycle, matrix=change(cycle.matrix).astype(np.int8))

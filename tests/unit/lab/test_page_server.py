@@ -103,7 +103,7 @@ def test_a_question_must_be_declared_as_json(client, kind):
     assert "application/json" in json.loads(body)["error"]
 
 
-def test_a_browser_that_asks_for_another_site_gets_no_leave(client):
+def test_a_request_for_another_site_is_refused(client):
     headers = {"Origin": "https://example.org", "Access-Control-Request-Method": "POST"}
     status, sent, _ = client.send("OPTIONS", "/api/walk", headers=headers)
     assert status == 405
@@ -119,7 +119,7 @@ def test_large_questions_are_refused(client):
 @pytest.mark.parametrize(
     "body", [b"", b"{", b"nonsense", b"[" * 5000, b"\xff\xfe\xfd", b"1" * 5000]
 )
-def test_what_is_not_json_is_refused(client, body):
+def test_invalid_json_is_refused(client, body):
     status, _, answer = client.send("POST", "/api/walk", body, JSON)
     assert status == 400
     assert "question" in json.loads(answer)["error"]
@@ -199,12 +199,12 @@ def test_long_messages_are_cut(client):
     assert len(answer["error"]) == 600
 
 
-def test_what_is_not_finite_becomes_null():
+def test_non_finite_numbers_become_null():
     given = {"a": float("inf"), "b": [float("nan"), 1.5], "c": (True, None, "x")}
     assert server.plain(given) == {"a": None, "b": [None, 1.5], "c": [True, None, "x"]}
 
 
-def test_a_fault_of_ours_is_told_and_the_server_goes_on(monkeypatch, caplog):
+def test_an_internal_error_is_reported_and_the_server_continues(monkeypatch, caplog):
     def broken(_):
         raise RuntimeError("out of order")
 

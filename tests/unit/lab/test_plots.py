@@ -127,7 +127,7 @@ def test_bars_count_the_cycles():
     assert sum(heights) == survey.outcomes["cycle"]
 
 
-def test_what_cannot_be_drawn(orbits):
+def test_undrawable_inputs_are_refused(orbits):
     unkept = dynamics.iterate(dynamics.one_error_each(3), keep=False)
     with pytest.raises(InvalidDataError, match="keep=True"):
         plots.OrbitDisplay.from_orbit(unkept)

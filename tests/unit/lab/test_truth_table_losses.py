@@ -114,7 +114,7 @@ def test_flat_at_zero():
         CustomLoss(lambda x: np.exp(-x), lambda x: -np.exp(-x) * (x != 0))
 
 
-def test_a_slope_that_is_not_phis_slope():
+def test_a_wrong_slope_is_refused():
     with pytest.raises(InvalidParameterError, match="integral of the slope"):
         CustomLoss(lambda x: np.exp(-x), lambda x: -1.1 * np.exp(-x))
 

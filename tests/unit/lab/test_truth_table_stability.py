@@ -176,7 +176,7 @@ def test_extremes_are_those_of_linear_programs(seed):
             assert solved.fun == pytest.approx(expected, abs=1e-9)
 
 
-def test_what_stability_needs():
+def test_stability_checks_its_inputs():
     separable = TruthTable.from_cells([[1, 1], [1, -1]], [3, 2])
     with pytest.raises(InvalidDataError, match="no minimum"):
         separable.stability()
