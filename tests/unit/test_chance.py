@@ -76,7 +76,7 @@ def test_rounds_and_seeds_differ():
     assert len({tuple(u) for u in numbers}) == 9
 
 
-def test_similar_rows_have_different_keys():
+def test_equal_rows_get_distinct_keys():
     X = np.repeat(rows(n=20), np.arange(1, 21), axis=0)
     keys = distinct(row_keys(X))
     assert len(np.unique(keys)) == len(X)

@@ -118,7 +118,7 @@ def test_index_types(index):
     assert_same_model(fast().fit(given, y).model_, fast().fit(X, y).model_)
 
 
-def test_stored_zeros_equal_missing_entries():
+def test_stored_zeros_equal_absent_entries():
     X, y = sparse_table(6, missing=0.0)
     listed = sp.csr_array(np.where(X == 0, 7.0, X))
     listed.data[listed.data == 7.0] = 0.0
