@@ -181,8 +181,8 @@ void cumulate(const Bin* places, int n_bins, Bin first, Cumulated& left) {
   }
 }
 
-// Which cuts of a feature of a node are looked at.
-struct Look {
+// The cuts of a feature that a node considers: all of them, or one that is drawn.
+struct CutChoice {
   CutKey key;
   int feature;
   int min_samples;
@@ -216,7 +216,7 @@ struct Look {
 // Looks at one feature; improves `best` and returns whether the feature can be split at all, here
 // or in the children. No gain is larger than the plain one, which is looked at first, roughly.
 template <class Bin, class Gain>
-bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, Look look, Gain& gain,
+bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, CutChoice choice, Gain& gain,
           Best& best) {
   constexpr float kMargin = 1.0f + 4e-6f;  // above the rounding of single precision
   Cumulated left;
@@ -227,17 +227,17 @@ bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, Look look,
     std::fill_n(left.gh + n_bins, 8, total.gh());  // a cut with nothing on its right
     const Rough rough = rough_best(left.gh, n_bins - 1, total.gh());
     if (static_cast<double>(rough.score * kMargin) > best.score + gain.floor())
-      consider(left, n_bins - 1, total, total.gh(), look.min_samples, false,
-               look.only(left, n_bins, missing, false), gain, best);
+      consider(left, n_bins - 1, total, total.gh(), choice.min_samples, false,
+               choice.only(left, n_bins, missing, false), gain, best);
     return rough.splits;
   }
   const Bin values = difference(total, missing);
   // The last cut: all values left.
-  consider(left, n_bins, total, values.gh(), look.min_samples, false,
-           look.only(left, n_bins, missing, false), gain, best);
+  consider(left, n_bins, total, values.gh(), choice.min_samples, false,
+           choice.only(left, n_bins, missing, false), gain, best);
   cumulate(places, n_bins, missing, left);
-  consider(left, n_bins - 1, total, total.gh(), look.min_samples, true,
-           look.only(left, n_bins, missing, true), gain, best);
+  consider(left, n_bins - 1, total, total.gh(), choice.min_samples, true,
+           choice.only(left, n_bins, missing, true), gain, best);
   return !values.empty();
 }
 
@@ -267,7 +267,7 @@ Categories<Bin> categories_of(const BinnedData& data, const Bin* histogram, int 
 }
 
 template <class Bin, class Gain>
-void scan_sets(const Categories<Bin>& c, Look look, Gain& gain, Best& best) {
+void scan_sets(const Categories<Bin>& c, CutChoice choice, Gain& gain, Best& best) {
   const CategoryOrder<Bin> order(c.places, c.n_bins, c.total, c.noise);
   Cumulated left;
   int place[kMaxValueBins + 1] = {};
@@ -281,23 +281,23 @@ void scan_sets(const Categories<Bin>& c, Look look, Gain& gain, Best& best) {
     place[n++] = i;
   }
   const double before = best.score;
-  consider(left, n, c.total, c.total.gh(), look.min_samples, false,
-           look.only_beginning(left, n, c.total), gain, best);
+  consider(left, n, c.total, c.total.gh(), choice.min_samples, false,
+           choice.only_beginning(left, n, c.total), gain, best);
   if (best.score > before) best.bin = place[best.bin];
 }
 
 template <class Bin, class Gain>
-bool scan_categories(const Categories<Bin>& c, bool has_missing, Look look, Gain& gain,
+bool scan_categories(const Categories<Bin>& c, bool has_missing, CutChoice choice, Gain& gain,
                      Best& best) {
   int n_seen = 0;
   for (int b = 0; b < c.n_bins; ++b) n_seen += !c.places[b].empty();
   if (n_seen < 2) return false;
   if (c.in_order) {
     const double before = best.score;
-    scan(c.places, c.n_value_bins, has_missing, c.total, look, gain, best);
+    scan(c.places, c.n_value_bins, has_missing, c.total, choice, gain, best);
     if (best.score > before) best.bin += kInOrder;
   }
-  if (!c.in_order || c.n_value_bins > 2) scan_sets(c, look, gain, best);
+  if (!c.in_order || c.n_value_bins > 2) scan_sets(c, choice, gain, best);
   return true;
 }
 
@@ -329,12 +329,12 @@ Split search(const BinnedData& data, const Bin* histogram, Bin total, int min_sa
     const double before = best.score;
     const Bin* places = histogram + data.offset[u];
     if constexpr (std::is_same_v<Gain, BoundedGain>) gain.look_at(rules.directions[u]);
-    const Look look{rules.cut_key, f, min_samples};
-    const bool splits =
-        data.cuts.categorical[u]
-            ? scan_categories(categories_of(data, histogram, f, total, noise),
-                              data.cuts.has_missing[u], look, gain, best)
-            : scan(places, data.n_value_bins(f), data.cuts.has_missing[u], total, look, gain, best);
+    const CutChoice choice{rules.cut_key, f, min_samples};
+    const bool splits = data.cuts.categorical[u]
+                            ? scan_categories(categories_of(data, histogram, f, total, noise),
+                                              data.cuts.has_missing[u], choice, gain, best)
+                            : scan(places, data.n_value_bins(f), data.cuts.has_missing[u], total,
+                                   choice, gain, best);
     if (splits) active[kept++] = f;
     if (best.score > before) split = {0.0, f, best.bin, best.missing_left};
   }

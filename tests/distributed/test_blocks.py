@@ -16,7 +16,7 @@ from edgewise.distributed._backend import LocalBackend
 from edgewise.distributed._block import ask
 from edgewise.distributed._checks import need_supported
 from edgewise.distributed._exact import exact_sum, rounded
-from edgewise.distributed._facts import Recipe, bin_part, first_look
+from edgewise.distributed._facts import Recipe, bin_part, part_facts
 
 FEW = {"n_estimators": 8, "learning_rate": 0.3}
 ESTIMATORS = {
@@ -149,7 +149,7 @@ def test_sparse_blocks_travel_as_lists(thin):
     X, y = thin
     recipe = Recipe(np.unique(y), np.unique(y), None, 0, 1.0, keyed=False)
     raw = parts_of(X, y, None, "one")[0]
-    cuts = _core.Cuts(first_look(raw, True, 1).summary, 255, [3])
+    cuts = _core.Cuts(part_facts(raw, True, 1).summary, 255, [3])
     block = bin_part(raw, recipe, cuts, 1)
     assert block.data.has_lists
     sent = pickle.dumps(block)
@@ -391,7 +391,7 @@ def test_rows_fitted_well_do_not_lose_their_category(seed):
 
 def test_blocks_travel_without_their_state(gaps):
     X, y = gaps
-    summary = first_look(parts_of(X, y, None, "one")[0], True, 1).summary
+    summary = part_facts(parts_of(X, y, None, "one")[0], True, 1).summary
     again = pickle.loads(pickle.dumps(summary))
     cuts, cuts_again = _core.Cuts(summary, 255, []), _core.Cuts(again, 255, [])
     data, data_again = _core.bin_rows(X, cuts, 1), _core.bin_rows(X, cuts_again, 1)

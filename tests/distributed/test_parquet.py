@@ -173,7 +173,7 @@ def test_gaps_in_the_target(small):
 @pytest.mark.parametrize("change", ["rewritten", "cut short", "removed"])
 def test_a_file_that_changes_while_it_is_read(small, change, monkeypatch):
     """It changes after the first pass over the rows."""
-    first_look = edgewise.distributed._rows.first_look
+    part_facts = edgewise.distributed._rows.part_facts
     path = small / "1.parquet"
 
     def looked(raw, *args):
@@ -183,10 +183,10 @@ def test_a_file_that_changes_while_it_is_read(small, change, monkeypatch):
             if change != "removed":
                 path.write_bytes(data if change == "rewritten" else data[:-100])
         looked.calls += 1
-        return first_look(raw, *args)
+        return part_facts(raw, *args)
 
     looked.calls = 0
-    monkeypatch.setattr(edgewise.distributed._rows, "first_look", looked)
+    monkeypatch.setattr(edgewise.distributed._rows, "part_facts", looked)
     refused(small, r"1.parquet was changed while it was read", folder=small.parent)
     assert list(small.parent.iterdir()) == [small]
 

@@ -67,7 +67,7 @@ class Asker:
 # --- beside the blocks ----------------------------------------------------------------------------
 
 
-class Errand(NamedTuple):
+class LeadTask(NamedTuple):
     """The task of a leader: grow(asker, *args), from the current state of the round."""
 
     grow: Callable[..., Growth]
@@ -107,8 +107,8 @@ class Leader(Asker):
                 return Done(end.value, self._log, self.traffic)
 
 
-def lead(block: Block, errand: Errand) -> Generator[Question, Answer, Done | None]:
-    """Does an errand beside a block: asks questions, and is sent the sums of all answers."""
-    options = errand.options
-    leader = Leader(block.cuts, options["n_threads"], options, errand.begun)
-    return leader.lead(errand.grow(leader, *errand.args))
+def lead(block: Block, task: LeadTask) -> Generator[Question, Answer, Done | None]:
+    """Lead from beside a block: ask questions, and be sent the sums of all answers."""
+    options = task.options
+    leader = Leader(block.cuts, options["n_threads"], options, task.begun)
+    return leader.lead(task.grow(leader, *task.args))

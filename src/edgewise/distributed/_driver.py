@@ -11,7 +11,7 @@ from .. import _core
 from .._boosting.grower import Tree
 from .._ground.errors import InvalidDataError
 from .._model.model import Model, ModelBuilder
-from ._asker import Asker, Done, Errand, Growth, lead
+from ._asker import Asker, Done, Growth, LeadTask, lead
 from ._backend import Backend, answered
 from ._block import Answer, Array, Question, Setting, State, Step, add_answers, ask
 
@@ -82,8 +82,8 @@ class Driver(Asker):
         begun = self.question(self._n_known, None)
         if begun.m > 0:  # blocks have it, or need more than that
             begun = begun._replace(setting=None)
-        errand = Errand(grow, args, self.options, begun)
-        done: Done | None = self._backend.lead(lead, self._blocks, errand, ask, add_answers)
+        task = LeadTask(grow, args, self.options, begun)
+        done: Done | None = self._backend.lead(lead, self._blocks, task, ask, add_answers)
         if done is None:
             return answered(grow(self, *args), self.trip)
         self._log = self._log[: self._n_known] + done.steps

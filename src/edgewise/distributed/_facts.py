@@ -81,7 +81,7 @@ def _weights(weights: Any) -> NDArray[np.float64]:
 
 
 @dataclass
-class Look:
+class PartFacts:
     """The facts of a first look at a part; two looks can be added."""
 
     n_features: int
@@ -106,7 +106,7 @@ def _summary(
     return _core.Summary(X, weights, largest, n_threads, most_values(X.shape[1]), within)
 
 
-def first_look(raw: Raw, summarise: bool, n_threads: int) -> Look:
+def part_facts(raw: Raw, summarise: bool, n_threads: int) -> PartFacts:
     X, y = _matrix(raw.X), _labels(raw.y)
     if len(X.shape) != 2 or len(X) != len(y):
         raise InvalidDataError(
@@ -124,10 +124,10 @@ def first_look(raw: Raw, summarise: bool, n_threads: int) -> Look:
     np.maximum.at(heaviest, place, w)
     counts = np.bincount(place, minlength=len(labels))
     summary = _summary(X, None, 1.0, n_threads) if summarise else None
-    return Look(X.shape[1], labels, counts, heaviest, summary)
+    return PartFacts(X.shape[1], labels, counts, heaviest, summary)
 
 
-def add_looks(a: Look, b: Look) -> Look:
+def add_part_facts(a: PartFacts, b: PartFacts) -> PartFacts:
     if a.n_features != b.n_features:
         raise InvalidDataError(
             f"All blocks of X must have the same columns. Got {a.n_features} and {b.n_features}."
@@ -144,7 +144,7 @@ def add_looks(a: Look, b: Look) -> Look:
     summary = None
     if a.summary is not None and b.summary is not None:
         summary = a.summary.merged(b.summary)
-    return Look(a.n_features, labels, counts, heaviest, summary)
+    return PartFacts(a.n_features, labels, counts, heaviest, summary)
 
 
 class Recipe(NamedTuple):
@@ -200,7 +200,7 @@ class Recipe(NamedTuple):
 
 
 @dataclass
-class Weighed:
+class WeightFacts:
     """The facts of the second look, if rows have weights."""
 
     class_rows: NDArray[np.int64]  # that are not too light
@@ -209,7 +209,7 @@ class Weighed:
     summary: _core.Summary
 
 
-def second_look(raw: Raw, recipe: Recipe, weighted_cuts: bool, n_threads: int) -> Weighed:
+def weight_facts(raw: Raw, recipe: Recipe, weighted_cuts: bool, n_threads: int) -> WeightFacts:
     X, codes, w = recipe.rows(raw)
     assert w is not None
     class_sums = [exact_sum(w[codes == k]) for k in range(len(recipe.classes))]
@@ -217,11 +217,11 @@ def second_look(raw: Raw, recipe: Recipe, weighted_cuts: bool, n_threads: int) -
     w = np.ascontiguousarray(w[heavy])
     summary = _summary(X[heavy], w if weighted_cuts else None, recipe.largest, n_threads)
     class_rows = np.bincount(codes[heavy], minlength=len(recipe.classes))
-    return Weighed(class_rows, class_sums, exact_sum(w), summary)
+    return WeightFacts(class_rows, class_sums, exact_sum(w), summary)
 
 
-def add_weighed(a: Weighed, b: Weighed) -> Weighed:
-    return Weighed(
+def add_weight_facts(a: WeightFacts, b: WeightFacts) -> WeightFacts:
+    return WeightFacts(
         a.class_rows + b.class_rows,
         [x + y for x, y in zip(a.class_sums, b.class_sums, strict=True)],
         a.weight_sum + b.weight_sum,
@@ -229,7 +229,7 @@ def add_weighed(a: Weighed, b: Weighed) -> Weighed:
     )
 
 
-def finer_look(
+def summary_within(
     raw: Raw, recipe: Recipe, weighted_cuts: bool, n_threads: int, within: Ranges
 ) -> _core.Summary:
     """A summary of the values in some ranges only, in which cuts may lie."""

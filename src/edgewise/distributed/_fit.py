@@ -17,7 +17,7 @@ from . import _disk
 from ._backend import Backend
 from ._checkpoint import Checkpoints, resumed
 from ._checks import need_supported
-from ._progress import Teller
+from ._progress import TrafficWatcher
 from ._rows import gather_rows
 from ._settings import Settings, current
 
@@ -88,7 +88,7 @@ def fit_parts(
         estimator.warm_start and hasattr(estimator, "model_")
     )
     checkpoints = Checkpoints(estimator, chosen)
-    teller = Teller(estimator, backend, chosen)
+    traffic_watcher = TrafficWatcher(estimator, backend, chosen)
     given = any(part is not None for part in validation)
     held = estimator.early_stopping is True or estimator._holds_rows_out()
     hold_out = held and not given
@@ -98,7 +98,7 @@ def fit_parts(
         parts,
         weighted=weighted,
         hold_out=hold_out,
-        watchers=[checkpoints, teller],
+        watchers=[checkpoints, traffic_watcher],
     )
     rows.loss_before = loss_before
     try:

@@ -11,7 +11,7 @@ from ._backend import Backend
 from ._settings import Settings
 
 
-class Teller(Watcher):
+class TrafficWatcher(Watcher):
     """With ``verbose=1``, a line now and then: workers and bytes moved. Fills the statistics."""
 
     PAUSE = 5.0  # seconds between two lines

@@ -25,20 +25,20 @@ from ._block import Answer, Array, Block, add_answers
 from ._checks import is_voting
 from ._exact import rounded
 from ._facts import (
-    Look,
+    PartFacts,
     Recipe,
-    Weighed,
-    add_looks,
-    add_weighed,
+    WeightFacts,
+    add_part_facts,
+    add_weight_facts,
     bin_part,
-    finer_look,
-    first_look,
-    second_look,
+    part_facts,
+    summary_within,
+    weight_facts,
 )
 from ._holdout import split
 from ._logistic import LogisticEngine, LogisticState
 from ._mh import MHState, RemoteMHEngine, initial_facts, log_odds
-from ._progress import Teller
+from ._progress import TrafficWatcher
 
 MOST_ROWS = 2**30  # statistics are integers of 32 bits, and every row may have a unit
 
@@ -124,7 +124,7 @@ class RemoteRows:
         engine = make(self, estimator, start)
         engine.loss_before = self.loss_before
         for watcher in self._watchers:
-            if isinstance(watcher, Teller):
+            if isinstance(watcher, TrafficWatcher):
                 watcher.traffic = engine.traffic
         return engine
 
@@ -220,22 +220,24 @@ def gather_rows(
     votes = is_voting(estimator)  # whose cuts do not depend on weights
     summarise = not weighted
     threads = backend.n_threads
-    look: Look = backend.sum(first_look, parts, summarise and not hold_out, threads, add=add_looks)
-    need_rows(look, estimator)
-    recipe = _recipe(look, estimator, weighted=weighted)
+    facts: PartFacts = backend.sum(
+        part_facts, parts, summarise and not hold_out, threads, add=add_part_facts
+    )
+    need_rows(facts, estimator)
+    recipe = _recipe(facts, estimator, weighted=weighted)
     targets.need_two_classes(recipe.classes, type(estimator).__name__)
     validation = None
     if hold_out:
         drawing = (estimator._share(SHARE_FOR_GOOD), estimator.random_state)
         parts, validation = split(backend, parts, recipe, *drawing)
-        look = backend.sum(first_look, parts, summarise, threads, add=add_looks)
-        recipe = recipe.of_heaviest(look.heaviest)
+        facts = backend.sum(part_facts, parts, summarise, threads, add=add_part_facts)
+        recipe = recipe.of_heaviest(facts.heaviest)
     categorical = features.columns_of(estimator.is_categorical_)
-    n, summary, sums, largest = int(look.counts.sum()), look.summary, look.counts, None
-    class_rows, weight_sum = look.counts, float(n)
+    n, summary, sums, largest = int(facts.counts.sum()), facts.summary, facts.counts, None
+    class_rows, weight_sum = facts.counts, float(n)
     if weighted:
         asked = (recipe, not votes, threads)
-        weighed: Weighed = backend.sum(second_look, parts, *asked, add=add_weighed)
+        weighed: WeightFacts = backend.sum(weight_facts, parts, *asked, add=add_weight_facts)
         n, summary, largest = int(weighed.class_rows.sum()), weighed.summary, recipe.largest
         sums = np.array([rounded(total) for total in weighed.class_sums])
         class_rows, weight_sum = weighed.class_rows, rounded(weighed.weight_sum)
@@ -251,7 +253,7 @@ def gather_rows(
         backend,
         blocks,
         cuts,
-        shape=(n, look.n_features),
+        shape=(n, facts.n_features),
         weight=Weight(
             np.asarray(sums, dtype=np.float64),
             class_rows,
@@ -270,7 +272,7 @@ def _found(
 ) -> _core.Cuts:
     """The cuts, after as many finer looks as it takes."""
     while any(map(len, within := search.open())):
-        finer = backend.sum(finer_look, parts, *asked, within, add=_core.Summary.merged)
+        finer = backend.sum(summary_within, parts, *asked, within, add=_core.Summary.merged)
         try:
             search.take(finer)
         except ValueError as error:
@@ -278,9 +280,9 @@ def _found(
     return search.cuts()
 
 
-def need_rows(look: Look, estimator: BaseEstimator) -> None:
-    if len(look.labels) == 0 or look.n_features == 0:
-        n, d = int(look.counts.sum()), look.n_features
+def need_rows(facts: PartFacts, estimator: BaseEstimator) -> None:
+    if len(facts.labels) == 0 or facts.n_features == 0:
+        n, d = int(facts.counts.sum()), facts.n_features
         thing = "feature(s)" if n else "sample(s)"
         raise InvalidDataError(
             f"Found array with 0 {thing} (shape={(n, d)}) while a minimum of 1 is required by "
@@ -297,12 +299,12 @@ def _need_few_categories(summary: _core.Summary, categorical: list[int], owner: 
             )
 
 
-def _recipe(look: Look, estimator: Any, *, weighted: bool) -> Recipe:
+def _recipe(facts: PartFacts, estimator: Any, *, weighted: bool) -> Recipe:
     keyed = getattr(estimator, "subsample", 1.0) < 1.0
     if not weighted:
-        return Recipe(look.labels, look.labels, None, 0, 1.0, keyed)
-    factors = _class_factors(look, estimator.class_weight)
-    heaviest = product(look.heaviest, factors, "sample_weight times class_weight")
+        return Recipe(facts.labels, facts.labels, None, 0, 1.0, keyed)
+    factors = _class_factors(facts, estimator.class_weight)
+    heaviest = product(facts.heaviest, factors, "sample_weight times class_weight")
     if not heaviest.max() > 0:
         raise InvalidDataError(
             "sample_weight must hold at least one positive weight. All weights are zero."
@@ -310,19 +312,19 @@ def _recipe(look: Look, estimator: Any, *, weighted: bool) -> Recipe:
     if factors.min() < 0:
         raise InvalidDataError(
             f"class_weight must not be negative. Got {factors.min():g} for the class "
-            f"{look.labels[factors.argmin()]}."
+            f"{facts.labels[factors.argmin()]}."
         )
     shift = -int(np.frexp(heaviest.max())[1])
-    classes: Array = look.labels[heaviest > 0]
-    recipe = Recipe(classes, look.labels, factors, shift, 1.0, keyed)
-    return recipe.of_heaviest(look.heaviest)
+    classes: Array = facts.labels[heaviest > 0]
+    recipe = Recipe(classes, facts.labels, factors, shift, 1.0, keyed)
+    return recipe.of_heaviest(facts.heaviest)
 
 
-def _class_factors(look: Look, class_weight: Any) -> Weights:
+def _class_factors(facts: PartFacts, class_weight: Any) -> Weights:
     """Weights of the classes as scikit-learn has them."""
     if class_weight is None:
-        return np.ones(len(look.labels))
-    counts = look.counts.astype(np.float64)
+        return np.ones(len(facts.labels))
+    counts = facts.counts.astype(np.float64)
     if isinstance(class_weight, str):  # "balanced"
         return np.asarray(counts.sum() / (len(counts) * counts))
-    return class_factors(class_weight, look.labels)
+    return class_factors(class_weight, facts.labels)
