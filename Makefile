@@ -51,7 +51,7 @@ INSTALL = $(PIP) install --quiet --no-build-isolation --config-settings=build-di
   sanitize-hostile wheels release-check lint-workflows clean
 .DELETE_ON_ERROR:
 
-# On a busy machine OpenMP threads that wait for each other, as scikit-learn's do, had better sleep.
+# On a busy machine OpenMP threads that wait for each other, such as scikit-learn's, should sleep.
 demo: $(VENV)/installed-cli,report
 	@OMP_WAIT_POLICY=passive $(BIN)/python examples/demo.py
 
@@ -101,7 +101,7 @@ exports: $(VENV)/installed-test
 	EDGEWISE_EXPORTS=$(EXPORTS) $(BIN)/python -m pytest --numprocesses=$(PYTEST_WORKERS) \
 	  tests/equivalence/test_random_exports.py $(PYTEST_ARGS)
 
-# Without the package: it is laid out anew, with the module that has the sanitizer in it.
+# Without the package: it is laid out again, with the module that contains the sanitizer.
 sanitize: $(VENV)/installed-test
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/sanitize/run.py address $(VENV)/sanitize-address $(PYTEST_ARGS)
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/sanitize/run.py thread $(VENV)/sanitize-thread $(PYTEST_ARGS)

@@ -12,7 +12,7 @@ rows, summing to one, round t is
 and the answer is argmax_k psi_k(x). With K = 2 it is AdaBoost. A round without errors ends the fit
 with alpha = 1, one no better than chance (eps >= 1 - 1/K) ends it without being kept, as in
 scikit-learn's AdaBoostClassifier. But where every tree sees other features or cuts (`max_features`,
-`splitter="random"`), one without errors is no end: alpha is that of half a row in error.
+`splitter="random"`), an error-free tree does not stop boosting: alpha is that of half a wrong row.
 
 Probabilities: the link of the loss is P_k = softmax(psi)_k, which after many rounds is 0 or 1 for
 every row. Here P is the soft-max of `sharpness_` times the vote shares psi_k / sum_t alpha_t. The

@@ -22,8 +22,8 @@ rows too; drawing labels only has the same mean and less noise.)
 raises R, whichever trees were drawn. (What the drawn pairs say of their own trees is too much: the
 trees were fitted to them.) Costs are divided by the largest difference within a row for it.
 
-Deviations: +1 means "dearer than average", so the step is subtracted; a class that was not drawn
-does not move in that round.
+Deviations: +1 means "more expensive than average", so the step is subtracted; a class that was not
+drawn does not move in that round.
 """
 
 import math
@@ -119,7 +119,7 @@ class SoftmaxEngine:
 
 
 def _outputs(tree: Any) -> Weights:
-    """h of the leaves: +1 where labels are dearer than average, 0 where no pair was drawn."""
+    """h of the leaves: +1 where labels cost more than average, 0 where no pair was drawn."""
     edge, mass = tree.sums.reshape(-1, 2).T
     return np.where(mass > 0, signs_of(edge, mass), 0.0)
 

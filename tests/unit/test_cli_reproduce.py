@@ -169,7 +169,7 @@ def test_ctrl_c_keeps_finished_cells(tmp_path, monkeypatch):
     monkeypatch.setitem(experiments.EXPERIMENTS, FAST, changed)
     stopped = run(FAST, *ONLY, "--out", tmp_path)
     assert stopped.exit_code == 130
-    assert "What is finished is kept" in stopped.stderr
+    assert "Finished cells are kept" in stopped.stderr
     assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 2
 
 

@@ -327,7 +327,7 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         """The fit with its validation rows, if it needs any; soft labels become weighted rows.
 
         Rows that are held out to find the number of rounds are learned from in the end, unless
-        calibration needs them or a warm start may go on from the model.
+        calibration needs them or a warm start may resume from the model.
         """
         rows = fit.rows
         if given is not None:
@@ -566,7 +566,7 @@ def _weights_only(sample_weight: Any) -> dict[str, Any]:
 
 
 def _joined(old: dict[str, NDArray[Any]], new: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Histories one after the other; seconds go on counting."""
+    """Histories one after the other; seconds continue to count."""
     if len(new["loss"]) == 0:
         return old
     joined = {}

@@ -1,7 +1,7 @@
 """The number of rounds of a fit, found on held-out rows so that the fit can learn from all rows.
 
 Parts of the rows are held out in turn. A trial learns from all rows but one part and is scored on
-that part after every round. The trials go on together, round by round, until their mean score has
+that part after every round. The trials run together, round by round, until their mean score has
 not risen for a while.
 """
 
@@ -83,7 +83,7 @@ class MeanScore:
 class RefinedLoss:
     """Minus the log loss of all held-out rows after temperature scaling.
 
-    Boosting goes on separating the classes long after its probabilities have become too sure of
+    Boosting continues to separate the classes long after its probabilities are too confident of
     themselves. What is left of the loss under the best factor of the scores says when separating
     ends, and the factor repairs the probabilities (Berta, Holzmueller, Jordan and Bach, "Rethinking
     early stopping: refine, then calibrate", 2025).

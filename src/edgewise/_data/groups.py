@@ -13,7 +13,7 @@ where rho says how much likelier two rows of one category share their class than
 (the intraclass correlation of a Dirichlet-multinomial model; Robbins 1956 for the idea). If rho is
 not above twice its standard error, there are no groups: the categories tell nothing of the class.
 
-A row's own label must not help to choose its group, or the trees would learn labels by heart. So
+A row's own label must not help to choose its group, or the trees would memorise labels. So
 the group of a training row follows from q without the rows of its own fold, one of five; a row
 whose category occurs in no other fold is missing there, as a category will be that was never seen.
 Folds depend on what the rows hold, not on their order. Sums are of integers.

@@ -81,7 +81,7 @@ def elementary_share(n_classes: int) -> float:
 
 
 def _as_promised(signed: Array, found: BestVotes, rng: np.random.Generator) -> BestVotes:
-    """Votes of the promised mass at least: drawn anew, and climbed from, until there are some.
+    """Votes of the promised mass at least: drawn and improved until some have it.
 
     Drawn so, votes have the promised mass on average, so that each draw has a chance.
     """

@@ -40,7 +40,7 @@ class BaseBooster(Booster):
     max_delta : float or None
         Largest absolute leaf value before shrinkage. None sets 5.
     subsample : float
-        Share of the rows each round learns from, drawn anew every round.
+        Share of the rows each round learns from, drawn again every round.
     monotonic_cst : array-like, dict or None
         Monotone constraints, for each column or for columns by name or number. With two classes -1,
         0 or 1: the direction of the second class's log odds. With more classes a dict {class: -1, 0

@@ -72,7 +72,7 @@ class MHEngine:
         return risk_of(self.weights.log_risk)
 
     def nothing_left(self, loss: float) -> bool:
-        return False  # margins go on growing when the risk is long zero
+        return False  # margins continue to grow after the risk is zero
 
 
 class Base(NamedTuple):

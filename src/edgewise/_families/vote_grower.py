@@ -1,4 +1,4 @@
-"""The grower of trees that vote: binned data and limits, and what every round draws anew."""
+"""The grower of trees that vote: binned data and limits, and the draws of every round."""
 
 from collections.abc import Collection
 from typing import Any

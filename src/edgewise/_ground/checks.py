@@ -25,7 +25,7 @@ def need_unmasked(given: Any, name: str) -> None:
 def check_cost(cost: ArrayLike, n_classes: int | None = None, *, warn: bool = True) -> Array:
     """The cost matrix as an array, (K, K), or one clear error.
 
-    Warns of rows whose right label is dearer than a wrong one.
+    Warns of rows whose correct label costs more than a mistake.
     """
     matrix = _numbers(cost, "cost", InvalidParameterError)
     wanted = "(K, K) for K classes" if n_classes is None else f"({n_classes}, {n_classes})"

@@ -26,7 +26,7 @@ class ModelFormatError(EdgewiseError, ValueError):
 
 
 class CostWarning(UserWarning):
-    """A cost matrix makes a right label dearer than a wrong one: its rows may be its columns."""
+    """A correct label costs more than a mistake: rows and columns may be swapped."""
 
 
 class FitWarning(UserWarning):

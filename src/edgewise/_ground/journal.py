@@ -1,4 +1,4 @@
-"""A journal: a file of JSON lines that only grows, for runs that may be killed and go on.
+"""A journal: a file of JSON lines that only grows, for runs that may be killed and resumed.
 
 A line is there whole or not at all: it is written at once and brought to the disk before `append`
 returns, what could not be written is taken back, and what a killed process left of a line is cut

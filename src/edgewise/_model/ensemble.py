@@ -1,4 +1,4 @@
-"""A model whose members are classifiers of scikit-learn's kind, in the place of trees of our own.
+"""A model whose members are scikit-learn classifiers instead of edgewise's own trees.
 
 A member answers with one of its labels; a table says how far each answer moves the scores.
 """

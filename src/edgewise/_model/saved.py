@@ -363,7 +363,7 @@ def _history(
         need(column.dtype.kind in "if" and column.dtype.itemsize == 8, f"{name!r} has a wrong type")
     lengths = {len(column) for column in columns.values()}
     need(len(lengths) == 1 and lengths.pop() >= n_rounds, "the history must tell of every round")
-    base = columns.get("base_class", np.empty(0, dtype=np.int64))  # ABC-Boost goes on with it
+    base = columns.get("base_class", np.empty(0, dtype=np.int64))  # ABC-Boost resumes with it
     need(
         base.dtype == np.int64 and ((base >= -1) & (base < n_classes)).all(),
         f"a base class must be from 0 to {n_classes - 1}, or -1 for none",

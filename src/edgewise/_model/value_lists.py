@@ -27,7 +27,7 @@ _NUMBERS = frozenset(
 _TEXT: dict[str, np.dtype[Any]] = {"start": np.dtype("i8"), "text": np.dtype("u1")}
 _OF_STRING = 104  # bytes of a short string, and of its place in arrays
 _ALLOWANCE = 24 << 20  # bytes that categories may take, however few
-_NONE = np.empty(0, dtype=bool)  # in the place of an array that is missing
+_NONE = np.empty(0, dtype=bool)  # instead of a missing array
 
 
 def kind_of(values: Array, what: str) -> str:

@@ -1,6 +1,6 @@
 """Permutation importances, class by class: what is lost when a feature tells nothing any more.
 
-Breiman, "Random forests" (2001). A feature's values are dealt out anew among the rows; what the
+Breiman, "Random forests" (2001). A feature's values are permuted among the rows; what the
 answers lose by it is the feature's importance, for the rows of every class and for all rows. Works
 for every classifier.
 """

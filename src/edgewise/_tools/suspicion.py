@@ -1,7 +1,7 @@
-"""Suspicious rows: those whose labels boosting could not make sense of, hence maybe wrong labels.
+"""Suspicious rows: those whose labels boosting could not explain, hence possibly wrong labels.
 
 A row with a wrong label looks to boosting like a hard one: its neighbours speak against it, so its
-margin stays low and its weight grows, until late rounds have learned it by heart. Both are averaged
+margin stays low and its weight grows, until late rounds have memorised it. Both are averaged
 over all rounds, which remembers what the last round has forgotten. AutoBoost knows more: what
 members say that have not seen the row.
 """

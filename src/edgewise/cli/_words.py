@@ -1,4 +1,4 @@
-"""Text of files on a terminal: what would steer it is shown as an escape."""
+"""Text of files on a terminal: control characters are shown as escapes."""
 
 import re
 
@@ -7,5 +7,5 @@ _STEERING = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\
 
 
 def visible(text: str) -> str:
-    """The text with escapes as JSON has them in the place of steering characters."""
+    """Return the text with control characters replaced by JSON escapes."""
     return _STEERING.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

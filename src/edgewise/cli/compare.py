@@ -56,8 +56,7 @@ Param = Annotated[
 Out = Annotated[
     Path | None,
     o.option(
-        "Folder of the results and the report; a run that was killed goes on there. "
-        f"By default {RUNS}/NAME."
+        f"Folder of the results and the report; a killed run resumes there. By default {RUNS}/NAME."
     ),
 ]
 

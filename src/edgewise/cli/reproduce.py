@@ -100,7 +100,7 @@ def _carry_out(run: experiments.Run) -> None:
         with watcher.progress:
             run.carry_out(watcher)
     except KeyboardInterrupt:
-        fail("Stopped. What is finished is kept: the same command goes on there.", INTERRUPTED)
+        fail("Stopped. Finished cells are kept: the same command resumes the run.", INTERRUPTED)
 
 
 class _Watcher:

@@ -4,7 +4,7 @@
     comparison.rows()     # a row per method, the best first
     comparison.paired()   # whether the best two differ
 
-With `out`, results are written to a folder as they come, and a run that was killed goes on where it
+With `out`, results are written to a folder as they come, and a killed run resumes where it
 stopped. docs/command_line.md defines the figures.
 """
 

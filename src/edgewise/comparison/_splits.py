@@ -26,7 +26,7 @@ class Split:
 def cross_validation(
     codes: NDArray[Any], labels: NDArray[Any], folds: int, repeats: int, seed: int
 ) -> tuple[list[Split], list[str]]:
-    """Stratified folds, shuffled anew in every repeat; and notes on classes that are too rare.
+    """Stratified folds, shuffled again in every repeat; and notes on classes that are too rare.
 
     A class of one row stays in training: what was never seen cannot be learned. Classes with fewer
     rows than folds are tested in as many folds as they have rows. There are at most as many folds

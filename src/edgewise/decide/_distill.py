@@ -3,7 +3,7 @@
 C. Bucila, R. Caruana and A. Niculescu-Mizil, "Model compression", KDD 2006; G. Hinton, O. Vinyals
 and J. Dean, "Distilling the knowledge in a neural network", 2015. The student is boosted on the
 teacher's probabilities as soft labels. Probabilities for rows that the teacher was fitted to are
-too sure, so with labels y they are out-of-fold: the teacher is fitted again, as a clone.
+overconfident, so with labels y they are out-of-fold: the teacher is fitted again, as a clone.
 
 A fifth of the rows is held out. A few shapes of trees compete there, each with as many rounds as
 the limits allow; the one nearest to the teacher is fitted again to all rows.

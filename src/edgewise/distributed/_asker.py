@@ -1,4 +1,4 @@
-"""The one who asks the blocks, step by step: the log of a round, and what its trips cost.
+"""The requests to the blocks, step by step: the log of a round, and the cost of its trips.
 
 That is the driver, who has the model; or, while trees are grown, a leader beside some of the blocks
 who asks in the driver's place. A trip from there is shorter, and its own blocks are at hand.

@@ -1,7 +1,7 @@
 """A block: the rows of one part of the data, where they are.
 
 What a block holds for good are bins, labels, weights and, where rounds draw rows, their keys: a
-function of the raw data and the cuts. While a fit goes on it has a state beside them, which is a
+function of the raw data and the cuts. During a fit it has a state beside them, which is a
 function of the block and the model so far: it does not travel and need not be kept safe. A question
 carries the log of the current round; a block whose state is behind, or missing (it was recomputed
 on another machine), says so, and is asked again with the model to replay. So nothing is tied to a
@@ -30,7 +30,7 @@ class Answer:
     sums: list[Array] = field(default_factory=list)
     peaks: list[Array] = field(default_factory=list)
     stale: int = 0  # blocks that need the model
-    seconds: float = 0.0  # of work, the longest of those who work side by side
+    seconds: float = 0.0  # of work, the longest of parallel workers
 
     @property
     def n_bytes(self) -> int:

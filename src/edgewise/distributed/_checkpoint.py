@@ -11,8 +11,8 @@ from .._model import file
 from .._model.saved import encoded_parameters, kept, need_savable, restored
 from ._settings import Settings
 
-# Parameters that may change from a checkpoint to the fit that goes on from it: how long the fit
-# goes on, and how it is run. All others decide what the rounds are.
+# Parameters that may change from a checkpoint to the fit that resumes from it: how long the fit
+# runs, and how. All others decide what the rounds are.
 _FREE = frozenset(
     "n_estimators early_stopping n_iter_no_change validation_fraction scoring calibration "
     "time_limit on_interrupt warm_start n_jobs verbose".split()

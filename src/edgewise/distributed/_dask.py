@@ -295,7 +295,7 @@ class _Watch(threading.Thread):
             return WorkersLostError(
                 f"The cluster has had no workers for {self._patience:g} seconds, so the fit was "
                 "given up. A checkpoint, if there is one, is left as it was: "
-                "settings(resume_from=...) goes on from it."
+                "settings(resume_from=...) resumes from it."
             )
         return EdgewiseError("Dask cancelled the tasks of this fit.")
 

@@ -85,7 +85,7 @@ class DiskBackend:
 
 
 class BinFile:
-    """Room in files without names: they are gone when nobody uses them, even after a crash."""
+    """Room in files without names: they vanish when no process uses them, even after a crash."""
 
     FIRST, LARGEST = 1 << 24, 1 << 30  # bytes of a file
     ALIGNED = 64

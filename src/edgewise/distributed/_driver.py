@@ -1,4 +1,4 @@
-"""The one who drives the blocks: the rounds, and the model to replay."""
+"""The driver of the blocks: the rounds, and the model to replay."""
 
 import time
 import uuid
@@ -37,7 +37,7 @@ class Driver(Asker):
         self._builder = ModelBuilder(np.asarray(options["start"]), options["n_features"])
         self._before: Model | None = None  # rounds of an earlier fit
         self._added: list[Tree] | None = None
-        self.loss_before: float | None = None  # of the checkpoint to go on from
+        self.loss_before: float | None = None  # of the checkpoint to resume from
 
     def loss(self) -> float:
         """The training loss."""
@@ -51,7 +51,7 @@ class Driver(Asker):
         self._log.append(step)
 
     def _open_round(self) -> None:
-        if self._added is not None:  # the round is over: the log begins anew
+        if self._added is not None:  # the round is over: a new log begins
             self._builder.append(self._added)
             self._begin(self._begun.m + 1)
             self._added = None

@@ -1,6 +1,6 @@
 """Trees grown by asking blocks: the core's drivers choose, the blocks answer.
 
-Each yields steps for the one who asks, here or on a worker, to put to all blocks, and is sent their
+Each yields steps that the driver or a leader sends to all blocks, and is sent their
 answers; what it takes and returns can be sent too.
 """
 

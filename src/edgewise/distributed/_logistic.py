@@ -234,7 +234,7 @@ class LogisticEngine(Driver):
         guess = self._ahead[1] if self._ahead[:1] == ("root",) else 1.0
         learned, answer = self._learned(draw, lambda sample: self._first(("root", guess, sample)))
         if answer is foreseen:
-            self.note(("root", guess, learned.sample))  # for those who begin this round anew
+            self.note(("root", guess, learned.sample))  # for blocks that begin this round again
         largest = float(answer.peaks[0][0])
         if np.frexp(largest)[1] != np.frexp(guess)[1]:  # only the power of two matters
             answer = self.trip(("root", largest, learned.sample))

@@ -93,7 +93,7 @@ class RemoteRows:
         self._class_rows = weight.class_rows
         self.class_factors = weight.factors
         self._watchers = watchers
-        self.loss_before: float | None = None  # of the checkpoint to go on from
+        self.loss_before: float | None = None  # of the checkpoint to resume from
 
     @property
     def n_given(self) -> int:

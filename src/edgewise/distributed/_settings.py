@@ -47,7 +47,7 @@ def settings(
     checkpoint_every : int
         Rounds between two checkpoints.
     resume_from : path or None
-        A checkpoint of the same estimator on the same data, to go on from.
+        A checkpoint of the same estimator on the same data, to resume from.
     patience : float
         Seconds to wait for a worker when there is none, before the fit is given up.
     statistics : dict or None

@@ -5,7 +5,7 @@
 'AdaBoost.MH, SAMME and soft-max boosting, clean labels (Table 2)'
 
 An experiment consists of cells. Every finished cell is kept in the run folder at once, so that a
-run that was stopped goes on where it was; what counts as agreement with the paper is written down
+run that was stopped resumes where it was; what counts as agreement with the paper is written down
 in the experiment's file, before anything is run. docs/experiments.md says more; on the command
 line: `edgewise reproduce`.
 
@@ -138,7 +138,7 @@ def reproduce(
     ----------
     names : the name of an experiment, several, or "all".
     scale : "small" takes seconds, "paper" is the real thing.
-    out : the run folder. A run that finds finished cells there goes on from them.
+    out : the run folder. A run that finds finished cells there resumes from them.
     data_dir : folder of the papers' data sets; the environment variable EDGEWISE_DATA otherwise.
     jobs : cells run at a time; each uses its share of the CPUs. Results do not depend on it.
     only : patterns of cell names, as of files; others are not run, but count if they are done.

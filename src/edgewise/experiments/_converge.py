@@ -1,7 +1,7 @@
 """The boosters of the logistic family as Li's papers set them, fitted until nothing is left.
 
 Scores start at zero, every base class is tried in every round, leaves hold ten rows at least (the
-least node of Li's released program), and boosting goes on until the mean training loss is below
+least node of Li's released program), and boosting continues until the mean training loss is below
 STOP_LOSS, no tree moves anything any more, or the rounds are up: at most 10 000 in the papers.
 """
 

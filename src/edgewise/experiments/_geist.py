@@ -48,7 +48,7 @@ class DataSet(NamedTuple):
     test_rows: int
 
 
-DATA_SETS = {  # from cheap to dear
+DATA_SETS = {  # from cheap to expensive
     "segment": DataSet("segment", 210, 19, 7, 2100),
     "vowel": DataSet("vowel", 528, 10, 11, 462),
     "splice": DataSet("splice", 1000, 60, 2, 2175),

@@ -8,7 +8,7 @@ from . import _data
 from ._data import DataSetMissingError, Split
 from ._types import Scale
 
-NO_DATA = "drawn"  # in the place of a hash: the seed says it all
+NO_DATA = "drawn"  # instead of a hash: the seed determines the data
 
 
 class Found(NamedTuple):

@@ -40,7 +40,7 @@ def name_of(data: str, algorithm: str, leaves: int, shrinkage: float) -> str:
 
 
 def cell(data: str, algorithm: str, leaves: int, shrinkage: float, scale: Scale = "paper") -> Cell:
-    """One fit: to convergence, but for Covertype and what is too dear at small scale."""
+    """One fit: to convergence, except for Covertype and fits too expensive for small scale."""
     known = _li.DATA_SETS[data]
     stages = STAGES.get(data, [])
     most_rounds, max_rows = stages[-1] if stages else _converge.MOST_ROUNDS, None
@@ -76,7 +76,7 @@ def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
 
 
 def cells(data: str) -> Callable[[Scale], list[Cell]]:
-    """The cells of one data set: the usual setting first, then from cheap to dear."""
+    """The cells of one data set: the usual setting first, then from cheap to expensive."""
 
     def of_scale(scale: Scale) -> list[Cell]:
         if scale == "small":

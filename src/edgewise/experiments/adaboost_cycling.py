@@ -94,7 +94,7 @@ def lyapunov(M: Any, start: Any, n_steps: int = TANGENT_STEPS) -> float:
 
 
 def _runs(record: Record) -> list[dict[str, Any]]:
-    """Those that go on for ever: the others reach a column without error, or none with an edge."""
+    """Those that never end: the others reach a column without error, or none with an edge."""
     return [r for r in record.outcome["runs"] if r["outcome"] in ("cycle", "not found")]
 
 

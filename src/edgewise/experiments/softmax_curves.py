@@ -23,7 +23,7 @@ Curves = Mapping[str, NDArray[np.float64]]  # (shuffles, marks) by algorithm
 
 
 def cells(noisy: bool) -> Callable[[Scale], list[Cell]]:
-    """From cheap sets to dear ones, shuffle by shuffle."""
+    """From cheap to expensive sets, shuffle by shuffle."""
 
     def of_scale(scale: Scale) -> list[Cell]:
         small = scale == "small"

@@ -16,7 +16,7 @@ Paper = Mapping[str, Mapping[str, tuple[float, ...]]]
 
 
 def cells(noisy: bool) -> Callable[[Scale], list[Cell]]:
-    """A cell is a data set, an algorithm and a draw; from cheap sets to dear ones."""
+    """A cell is a data set, an algorithm and a draw; from cheap to expensive sets."""
 
     def of_scale(scale: Scale) -> list[Cell]:
         chosen = SMALL if scale == "small" else tuple(_geist.DATA_SETS)
@@ -162,9 +162,9 @@ def tables(paper: Paper, noisy: bool) -> Callable[[Scale, Records], list[Table]]
 REMARKS = (
     "SAMME's tree of (K - 1) 12 leaves makes no error on the training rows of Segment and Vowel: a "
     "perfect tree has an infinite vote, and boosting ends there (one-vs-all AdaBoost.MH likewise, "
-    "some rounds later). The paper goes on, in a way it does not tell. The best guess is that its "
-    "trees drew their cuts at random (`splitter='random'`, see docs/benchmarks.md); ties between "
-    "equal splits, broken at random, do not explain it.",
+    "some rounds later). The paper continues, in a way it does not describe. The best guess is "
+    "that its trees drew their cuts at random (`splitter='random'`, see docs/benchmarks.md); ties "
+    "between equal splits, broken at random, do not explain it.",
     "The paper's Segment has 210 training rows and, by its Table 1, ten classes: UCI's has seven.",
     "Splice's test part is put together again from UCI's rows: the same rows, in another order.",
     "sm-boost draws one label for every row; the paper draws rows, too.",

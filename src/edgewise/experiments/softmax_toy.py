@@ -177,7 +177,7 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
 
 
 def _of_ours(errors: Mapping[tuple[float, str], float]) -> list[Finding]:
-    """The same claims with our two variants in the place of the paper's algorithms."""
+    """The same claims with our two variants instead of the paper's algorithms."""
     instead = {MARTI: EXPECTED, SOFTMAX: WIDER}
     ours = {(p, a): errors[p, instead.get(a, a)] for p, a in errors}
     return [

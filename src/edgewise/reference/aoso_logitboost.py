@@ -2,7 +2,7 @@
 
 Sun, Reid and Zhou, "AOSO-LogitBoost: adaptive one-vs-one LogitBoost for multi-class problem" (ICML
 2012): block coordinate descent on the node's K-dimensional Newton problem, whose Hessian is dense
-and whose solution sums to zero. The block is a pair of classes, chosen anew in every node by first
+and whose solution sums to zero. The block is a pair of classes, chosen in every node by first
 and second derivatives. For two classes it is LogitBoost with Li's robust gain.
 """
 

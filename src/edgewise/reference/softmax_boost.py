@@ -4,7 +4,7 @@ Geist, "Soft-max boosting" (Machine Learning 100, 2015), Alg. 2 and Prop. 2. The
 g(k | x) = softmax(psi(x))_k, its risk R_N = 1/N sum_i sum_k g_ik c_i(k), and the gradient of the
 risk at row i is g_ik Delta_ik with the centred cost Delta_ik = c_i(k) - sum_l g_il c_i(l). Each
 round projects the gradient on K trees with outputs -1 and +1 and goes against it: an output of +1
-means "dearer than the average", and such labels lose score.
+means "more expensive than the average", and such labels lose score.
 """
 
 from collections.abc import Callable, Collection

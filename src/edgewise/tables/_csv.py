@@ -86,7 +86,7 @@ def _in_utf8(content: Any, path: Path, encoding: str | None) -> Any:
 
 
 def _sample(content: Any, path: Path) -> str:
-    """The first lines as text, one at least; a line cut off at the end does no harm."""
+    """The first lines as text, at least one; a truncated last line is allowed."""
     size = _SAMPLE
     start = bytes(content[:size])
     while size < content.size and not _LINE_END.search(start.lstrip(b"\r\n")):

@@ -29,7 +29,7 @@ from ._space import drawn
 
 HELD_OUT = 0.2  # share of the rows that judges
 MOST_ROUNDS = 5000
-GROUP, KEPT = 9, 3  # settings of a group; one in so many goes on
+GROUP, KEPT = 9, 3  # settings of a group; one in KEPT continues
 LEAST_ROWS = 1000  # to learn from, for a group to begin with a part of the rows
 
 _RULES = {"budget": p.real(0.0), "trials": p.integer(1, none=True), "seed": p.integer(0)}

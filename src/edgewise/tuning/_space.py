@@ -12,7 +12,7 @@ Scale = Callable[[float], Any]
 
 
 def logarithmic(low: float, high: float) -> Scale:
-    """To three digits: nobody needs more."""
+    """Round to three digits, which is enough."""
     return lambda u: float(f"{low * (high / low) ** u:.3g}")
 
 
