@@ -276,7 +276,7 @@ def test_a_model_without_a_round():
     model.fit(X, y, X_val=X, y_val=(y + 1) % 3)
     assert model.n_iter_ == 0
     told = Read(model.report(X, y, X_train=X, y_train=y).html)
-    assert any("No round was kept" in words for words in told.words)
+    assert any("The model keeps no round" in words for words in told.words)
 
 
 # --- safety -------------------------------------------------------------------------------------
@@ -407,7 +407,7 @@ def test_comparison(comparison):
     assert {"Figures", "Confusions", "Reliability"} <= set(told.headings)
     words = " ".join(told.words)
     assert (
-        "differ by +12.50 points in error: that is more than chance would give (p = 0.01" in words
+        "differ by +12.50 points in error: that is unlikely to be chance (p = 0.01" in words
     )
     assert "CatBoost has no figures: not installed" in words
     assert "edgewise compare toy.csv" in words

@@ -190,7 +190,7 @@ BAD = {
     "sum": (changed((4, 0), 0.9), ["row", "4", "sum 1"]),
     "negative": (changed(3, [-0.5, 1.0, 0.5]), ["Row 3", "from 0 to 1"]),
     "nan": (changed((2, 1), np.nan), ["Row 2", "nan"]),
-    "class without rows": (np.column_stack([soft(12), np.zeros(150)]), ["Class 3 never"]),
+    "class without rows": (np.column_stack([soft(12), np.zeros(150)]), ["Class 3 has none"]),
 }
 
 

@@ -247,7 +247,7 @@ def test_names_that_lead_nowhere(tmp_path, monkeypatch):
         tables.read("none.csv")
     with pytest.raises(InvalidDataError, match="is a folder"):
         tables.read(tmp_path)
-    with pytest.raises(InvalidDataError, match="the ending does not say"):
+    with pytest.raises(InvalidDataError, match="the ending does not tell"):
         read_text(tmp_path, "a,y\n1,0\n", "t.xyz")
     with pytest.raises(InvalidDataError, match="columns have no names"):
         read_text(tmp_path, "1 1:2\n0 2:1\n", "t.svm", target="x")

@@ -146,7 +146,7 @@ def test_thresholds_of_another_model_are_refused(rare):
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"offsets": "x"}', "[" * 5000])
 def test_damaged_thresholds_are_refused(rare, tmp_path, content):
     (tmp_path / "rare.edgewise.decision.json").write_text(content)
-    assert "no decision that fit --decide" in refused("predict", "rare.edgewise", "rare.csv")
+    assert "was not written by fit --decide" in refused("predict", "rare.edgewise", "rare.csv")
 
 
 @pytest.mark.parametrize("offsets", [[0.0], [0.0, 0.0, float("nan")]])
