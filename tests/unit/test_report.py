@@ -406,9 +406,7 @@ def test_comparison(comparison):
     assert told.headings[:3] == ["Methods", "Rounds of all methods", "Folds"]
     assert {"Figures", "Confusions", "Reliability"} <= set(told.headings)
     words = " ".join(told.words)
-    assert (
-        "differ by +12.50 points in error: that is unlikely to be chance (p = 0.01" in words
-    )
+    assert "differ by +12.50 points in error: that is unlikely to be chance (p = 0.01" in words
     assert "CatBoost has no figures: not installed" in words
     assert "edgewise compare toy.csv" in words
 
