@@ -264,8 +264,8 @@ class AutoBoostClassifier(Booster):
         folds = held.of_stage[number]
         for i, planned in enumerate(stage.members):
             out = np.isin(folds, planned.folds)
-            if not out.any() and i > 0:
-                continue  # there are fewer rows than folds
+            if i > 0 and (out.all() or not out.any()):
+                continue  # there are fewer rows, or groups, than folds
             booster = planned.setting.booster(
                 held.rows.n_given,
                 max_bins=self.max_bins,

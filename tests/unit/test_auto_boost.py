@@ -407,3 +407,47 @@ def test_a_failed_fit_leaves_the_old_model(digits, on_digits):
     with pytest.raises(InvalidDataError):
         model.fit(X, y[:-1])
     np.testing.assert_array_equal(model.predict_proba(X_test), before)
+
+
+@pytest.mark.parametrize("n_groups", [2, 3])
+@pytest.mark.parametrize("effort", ["fast", "default"])
+def test_fewer_groups_than_folds_are_enough(n_groups, effort):
+    """A member that holds out two folds must not be left without rows."""
+    X, y = table(11, n=90)
+    groups = np.arange(90) % n_groups
+    model = AutoBoostClassifier(effort=effort).fit(X, y, groups=groups)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert np.isfinite(model.oof_proba_).all()
+
+
+def test_groups_of_one_class_each_do_not_all_share_a_fold():
+    codes = np.repeat(np.arange(3, dtype=np.int32), 30)
+    for seed in range(20):
+        assert len(np.unique(group_folds(codes, codes.astype(np.intp), 4, seed))) == 3
+    X, _ = table(12, n=90)
+    with pytest.warns(FitWarning, match=r"in groups of one fold|No member learned anything"):
+        model = AutoBoostClassifier(**FAST, max_trees=20).fit(X, codes, groups=codes)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+NO_GROUP = {
+    "NaN": np.where(np.arange(120) == 7, np.nan, np.arange(120) % 5),
+    "None": np.array([None if i == 7 else "ab"[i % 2] for i in range(120)], dtype=object),
+    "NaT": np.array(["2020", "2021"], dtype="M8[Y]")[np.arange(120) % 2],
+    "pandas": pd.Series([None if i == 7 else i % 5 for i in range(120)], dtype="Float64"),
+}
+NO_GROUP["NaT"][7] = "NaT"
+
+
+@pytest.mark.parametrize("kind", NO_GROUP)
+def test_every_row_needs_a_group(kind):
+    X, y = table(0)
+    with pytest.raises(InvalidDataError, match="groups must name a group.*1 of 120 rows.* row 7"):
+        AutoBoostClassifier(**FAST).fit(X, y, groups=NO_GROUP[kind])
+
+
+def test_masked_groups_are_refused():
+    X, y = table(0)
+    groups = np.ma.array(np.arange(120) % 5, mask=np.arange(120) == 7)
+    with pytest.raises(InvalidDataError, match="groups must not have masked values. Got 1 of 120"):
+        AutoBoostClassifier(**FAST).fit(X, y, groups=groups)

@@ -31,19 +31,26 @@ def dealt_folds(codes: Labels, n_folds: int, seed: int) -> Folds:
 def group_folds(codes: Labels, groups: NDArray[np.intp], n_folds: int, seed: int) -> Folds:
     """The fold of each row, groups (n) kept whole: each goes where its classes are rarest yet.
 
-    The largest groups choose first; of equals, the one with the smallest hash.
+    The largest groups choose first; of equals, the one with the smallest hash. Of folds that have
+    as few rows of its classes, a group takes the one with the fewest rows: groups of different
+    classes must not all meet in one fold.
     """
     n_groups, n_classes = int(groups.max()) + 1, int(codes.max()) + 1
     counts = np.bincount(groups * n_classes + codes, minlength=n_groups * n_classes)
     counts = counts.reshape(n_groups, n_classes)
+    size = counts.sum(axis=1)
     share = counts / counts.sum(axis=0).clip(min=1)
     keys = _shuffled(row_keys(counts, np.arange(n_groups)), seed)
     taken = np.zeros((n_folds, n_classes))
+    n_rows = np.zeros(n_folds, dtype=np.intp)
     fold_of = np.empty(n_groups, dtype=np.intp)
-    for g in np.lexsort((keys, -counts.sum(axis=1))):
-        crowding = np.square(taken + share[g]).sum(axis=1) - np.square(taken).sum(axis=1)
-        fold_of[g] = int(crowding.argmin())
+    for g in np.lexsort((keys, -size)):
+        crowding = (taken * share[g]).sum(
+            axis=1
+        )  # what it adds to the sum of squares, but for 2 x + c
+        fold_of[g] = int(np.lexsort((n_rows, crowding))[0])
         taken[fold_of[g]] += share[g]
+        n_rows[fold_of[g]] += size[g]
     return fold_of[groups]
 
 

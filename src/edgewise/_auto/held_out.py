@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from .._data.chance import distinct, row_keys
 from .._data.rows import Rows
+from .._data.targets import missing_labels
 from .._data.weights import scaled
+from .._ground.checks import need_unmasked
 from .._ground.errors import FitWarning, InvalidDataError
 from .folds import NEVER, Folds, dealt_folds, group_folds
 
@@ -73,11 +75,18 @@ def group_numbers(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
     """Groups as numbers from 0, checked."""
     if groups is None:
         return None
+    need_unmasked(groups, "groups")
     given = np.asarray(groups)
     if given.shape != (n_rows,):
         raise InvalidDataError(
             f"groups must have one entry for each of the {n_rows} rows of X. Got an array of shape "
             f"{given.shape}."
+        )
+    missing = missing_labels(given)
+    if missing.any():
+        raise InvalidDataError(
+            f"groups must name a group for every row. Got NaN, infinity or missing values in "
+            f"{int(missing.sum())} of {n_rows} rows, the first in row {int(np.argmax(missing))}."
         )
     try:
         names, numbers = np.unique(given, return_inverse=True)

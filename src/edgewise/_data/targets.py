@@ -26,7 +26,7 @@ def labels(y: ArrayLike, name: str) -> NDArray[Any]:
         )
     need_unmasked(y, name)
     vector: NDArray[Any] = column_or_1d(y, warn=True)
-    missing = _missing(vector)
+    missing = missing_labels(vector)
     if missing.any():
         raise InvalidDataError(
             f"Input {name} contains NaN, infinity or missing labels ({int(missing.sum())} of "
@@ -64,7 +64,8 @@ def indicators(y: Any, name: str) -> Relevant:
     return np.ascontiguousarray(dense.astype(bool))
 
 
-def _missing(vector: NDArray[Any]) -> NDArray[np.bool_]:
+def missing_labels(vector: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which entries of a vector (n) are NaN, infinite or no value at all."""
     if vector.dtype.kind == "f":
         return np.asarray(~np.isfinite(vector))
     if vector.dtype.kind == "O":
