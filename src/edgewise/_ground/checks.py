@@ -27,7 +27,7 @@ def check_cost(cost: ArrayLike, n_classes: int | None = None, *, warn: bool = Tr
 
     Warns of rows whose correct label costs more than a mistake.
     """
-    matrix = _numbers(cost, "cost", InvalidParameterError)
+    matrix = numbers(cost, "cost", InvalidParameterError)
     wanted = "(K, K) for K classes" if n_classes is None else f"({n_classes}, {n_classes})"
     square = matrix.ndim == 2 and matrix.shape[0] == matrix.shape[1] > 0
     if not square or n_classes not in (None, len(matrix)):
@@ -61,7 +61,7 @@ def _warn_of_dear_right_labels(cost: Array) -> None:
 
 
 def check_proba(proba: ArrayLike) -> Array:
-    chances = _numbers(proba, "proba", InvalidDataError)
+    chances = numbers(proba, "proba", InvalidDataError)
     if chances.ndim != 2:
         raise InvalidDataError(
             "proba must have a row for each example and a column for each class. Got shape "
@@ -76,7 +76,7 @@ def check_proba(proba: ArrayLike) -> Array:
 def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
     if sample_weight is None:
         return None
-    weights = _numbers(sample_weight, "sample_weight", InvalidDataError)
+    weights = numbers(sample_weight, "sample_weight", InvalidDataError)
     check_length(weights, n_rows, "sample_weight")
     if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():
         raise InvalidDataError(
@@ -86,13 +86,16 @@ def check_weights(sample_weight: ArrayLike | None, n_rows: int) -> Array | None:
     return weights
 
 
-def _numbers(values: ArrayLike, name: str, error: type[Exception]) -> Array:
+def numbers(values: ArrayLike, name: str, error: type[Exception]) -> Array:
+    """An array of real numbers; complex ones and dates are none."""
+    need_unmasked(values, name)
     try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise error(
-            f"{name} must hold numbers only, in rows of one length. Got {values!r}."
-        ) from None
+        given = np.asarray(values)
+        if given.dtype.kind not in "cmM":
+            return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise error(f"{name} must hold numbers only, in rows of one length. Got {values!r}.")
 
 
 def label_vector(labels: ArrayLike, name: str) -> NDArray[Any]:
@@ -109,6 +112,23 @@ def check_length(array: NDArray[Any], n_rows: int, name: str) -> None:
         raise InvalidDataError(
             f"{name} must have an entry for each of the {n_rows} rows. Got shape {array.shape}."
         )
+
+
+def check_codes(codes: ArrayLike, n_rows: int, n_classes: int) -> NDArray[np.intp]:
+    """The places of the true classes of rows, (n,), from 0."""
+    need_unmasked(codes, "codes")
+    places = np.asarray(codes)
+    check_length(places, n_rows, "codes")
+    if n_rows == 0:
+        return np.empty(0, dtype=np.intp)
+    whole = places.dtype.kind in "iu"
+    if not whole or places.min() < 0 or places.max() >= n_classes:
+        came = f"{places.min()} to {places.max()}" if whole else f"type {places.dtype}"
+        raise InvalidDataError(
+            f"codes must be indices of {n_classes} classes, integers from 0 to {n_classes - 1}. "
+            f"Got {came}."
+        )
+    return places.astype(np.intp)
 
 
 def sorted_labels(true: NDArray[Any], said: NDArray[Any]) -> NDArray[Any]:

@@ -1,5 +1,6 @@
 """Any classifier, and decisions fitted on its out-of-fold probabilities."""
 
+import math
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from .._data import targets
 from .._data.cross_fit import Examples, examples, held_out_probabilities
+from .._data.weights import scaled
 from .._ground import params as p
 from .._ground.checks import check_proba
 from .._ground.errors import InvalidDataError, InvalidParameterError
@@ -180,6 +182,11 @@ class DecisionClassifier(
             return None
         auto = isinstance(self.reject_label, str) and self.reject_label == "auto"
         label = ("reject" if classes.dtype.kind in "UO" else -1) if auto else self.reject_label
+        if np.ndim(label) != 0:
+            raise InvalidParameterError(
+                "The 'reject_label' parameter of DecisionClassifier must be one value. Got "
+                f"{label!r}."
+            )
         if label in classes.tolist():
             raise InvalidParameterError(
                 "The 'reject_label' parameter of DecisionClassifier must be none of the classes. "
@@ -297,5 +304,8 @@ class DecisionClassifier(
 def _frequencies(data: Examples, classes: NDArray[Any]) -> Array:
     present = data.take(data.present())
     codes = targets.encode(classes, present.y, "y")
-    counts = np.bincount(codes, weights=present.weights, minlength=len(classes))
-    return np.asarray(counts / counts.sum(), dtype=np.float64)
+    if present.weights is None:
+        return np.asarray(np.bincount(codes, minlength=len(classes)) / len(codes))
+    weights, _ = scaled(present.weights)
+    counts = np.array([math.fsum(weights[codes == k]) for k in range(len(classes))])
+    return np.asarray(counts / math.fsum(counts))

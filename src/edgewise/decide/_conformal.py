@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._data.chance import row_keys, uniforms
 from .._ground import params as p
-from .._ground.checks import check_length, check_proba
+from .._ground.checks import check_codes, check_proba
 from .._ground.errors import InvalidDataError, InvalidParameterError
 
 Array = NDArray[np.float64]
@@ -74,8 +74,8 @@ class ConformalSets:
 
     def fit(self, proba: ArrayLike, codes: ArrayLike) -> Self:
         """Takes the thresholds from probabilities (n, K) and the places (n,) of true classes."""
-        chances, truth = check_proba(proba), np.asarray(codes)
-        check_length(truth, len(chances), "codes")
+        chances = check_proba(proba)
+        truth = check_codes(codes, *chances.shape)
         own = self._scores(chances)[np.arange(len(truth)), truth]
         n_classes = chances.shape[1]
         if not self.class_conditional:

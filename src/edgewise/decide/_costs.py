@@ -1,12 +1,15 @@
 """Decisions of least expected cost: one matrix or one per row, abstaining, the value of a hit."""
 
+import math
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 
-from .._ground.checks import Array, check_cost, check_length, check_proba, check_weights
+from .._data.weights import scaled
+from .._ground.checks import Array, check_cost, check_proba, check_weights, numbers
 from .._ground.errors import InvalidDataError, InvalidParameterError
 
 REJECTED = -1  # the place of a row that is not decided
@@ -56,7 +59,7 @@ def decide_by_cost(
 def net_costs(cost: ArrayLike, value: ArrayLike | None, n_rows: int, n_classes: int) -> Array:
     """Costs minus what right answers are worth, (K, K) or (n, K, K)."""
     if np.ndim(cost) == 3:
-        matrices = np.asarray(cost, dtype=np.float64)
+        matrices = numbers(cost, "Costs of rows", InvalidParameterError)
         if matrices.shape != (n_rows, n_classes, n_classes):
             raise InvalidParameterError(
                 f"Costs of rows must have shape ({n_rows}, {n_classes}, {n_classes}): for each row "
@@ -71,7 +74,7 @@ def net_costs(cost: ArrayLike, value: ArrayLike | None, n_rows: int, n_classes: 
         matrices = check_cost(cost, n_classes)
     if value is None:
         return matrices
-    worth = np.asarray(value, dtype=np.float64)
+    worth = numbers(value, "value", InvalidParameterError)
     if worth.shape != (n_classes,) or not (np.isfinite(worth) & (worth >= 0)).all():
         raise InvalidParameterError(
             f"value must hold a finite number for each of the {n_classes} classes, none negative. "
@@ -81,7 +84,7 @@ def net_costs(cost: ArrayLike, value: ArrayLike | None, n_rows: int, n_classes: 
 
 
 def _prices(reject_cost: ArrayLike, n_rows: int) -> Array:
-    prices = np.asarray(reject_cost, dtype=np.float64)
+    prices = numbers(reject_cost, "reject_cost", InvalidParameterError)
     if prices.shape not in ((), (n_rows,)) or not np.isfinite(prices).all() or (prices < 0).any():
         raise InvalidParameterError(
             f"reject_cost must be a finite number, or one for each of the {n_rows} rows, none "
@@ -109,21 +112,21 @@ def cost_interval(
     costs: ArrayLike, *, level: float = 0.95, sample_weight: ArrayLike | None = None
 ) -> CostEstimate:
     """The mean of the costs of independent rows, (n,), and Student's interval for it."""
-    values = np.asarray(costs, dtype=np.float64)
+    values = numbers(costs, "costs", InvalidDataError)
     if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
         raise InvalidDataError(
             f"costs must be finite numbers of two rows or more. Got shape {values.shape}."
         )
-    if not 0.0 < level < 1.0:
+    if not isinstance(level, Real) or not 0.0 < level < 1.0:
         raise InvalidParameterError(f"level must be above 0 and below 1. Got {level!r}.")
     weights = check_weights(sample_weight, len(values))
-    weights = np.ones(len(values)) if weights is None else weights
-    check_length(weights, len(values), "sample_weight")
-    shares = weights / weights.sum()
-    mean = float((shares * values).sum())
-    n = 1.0 / float((shares**2).sum())  # Kish's effective number of rows
+    weights = np.ones(len(values)) if weights is None else scaled(weights)[0]
+    shares = weights / math.fsum(weights)
+    mean = math.fsum(shares * values)
+    n = 1.0 / math.fsum(shares**2)  # Kish's effective number of rows
     if n <= 1.0:
         return CostEstimate(mean, -np.inf, np.inf)
-    variance = float((shares * (values - mean) ** 2).sum()) / (n - 1)
-    half = float(stdtrit(n - 1, 0.5 + level / 2)) * variance**0.5
+    size = float(np.abs(values).max()) or 1.0  # the squares of large costs are infinite
+    deviation = size * math.sqrt(math.fsum(shares * (values / size - mean / size) ** 2) / (n - 1))
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * deviation
     return CostEstimate(mean, mean - half, mean + half)

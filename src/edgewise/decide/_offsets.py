@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._data.folds import content_folds
-from .._ground.checks import check_length, check_proba, check_weights
+from .._data.weights import scaled
+from .._ground.checks import check_codes, check_proba, check_weights
 from .._ground.errors import InvalidDataError
 from ._metrics import CountMetric, count_metric
 
@@ -69,8 +70,14 @@ class _Problem(NamedTuple):
         if self.counted is None:
             present = self.weights > 0
             true, answers = self.classes[self.codes[present]], self.classes[said[present]]
-            return float(self.metric(true, answers))
+            return self._own_metric(true, answers)
         return float(self.counted(*_counts(self, said)))
+
+    def _own_metric(self, true: NDArray[Any], answers: NDArray[Any]) -> float:
+        score = float(self.metric(true, answers))
+        if not np.isfinite(score):
+            raise InvalidDataError(f"The metric must return finite numbers. Got {score}.")
+        return score
 
 
 def fit_offsets(
@@ -114,26 +121,19 @@ def _problem(
     proba: ArrayLike, places: ArrayLike, metric: Any, classes: Any, sample_weight: Any
 ) -> _Problem:
     chances = check_proba(proba)
-    truth = np.asarray(places)
-    check_length(truth, len(chances), "codes")
     n_classes = chances.shape[1]
-    if truth.dtype.kind not in "iu" or truth.min() < 0 or truth.max() >= n_classes:
-        raise InvalidDataError(
-            f"codes must be indices of {n_classes} classes, integers from 0 to {n_classes - 1}. "
-            f"Got {truth.min()} to {truth.max()}."
-        )
+    truth = check_codes(places, len(chances), n_classes)
     labels = np.arange(n_classes) if classes is None else np.asarray(classes)
     weights = check_weights(sample_weight, len(chances))
-    weights = np.ones(len(chances)) if weights is None else weights
+    weights = np.ones(len(chances)) if weights is None else scaled(weights)[0]
     chances = chances / chances.sum(axis=1, keepdims=True)
     logs = np.log(np.maximum(chances, _TINY))
     # In an order of their own, so that sums do not depend on the order in which rows came.
     order = np.lexsort((weights, truth, *logs.T))
     counted, judged = count_metric(metric, labels)
     _need_rows_of_class(metric, labels, truth, weights)
-    codes = truth.astype(np.intp)
-    truth_of_rows = np.eye(n_classes)[codes]
-    problem = _Problem(logs, codes, truth_of_rows, weights, metric, counted, judged, labels)
+    truth_of_rows = np.eye(n_classes)[truth]
+    problem = _Problem(logs, truth, truth_of_rows, weights, metric, counted, judged, labels)
     return problem.rows(order)
 
 

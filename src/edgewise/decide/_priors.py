@@ -40,6 +40,12 @@ def estimate_priors(
     before = check_priors(old, chances.shape[1], "old")
     if (before == 0).any():
         raise InvalidParameterError(f"old must hold positive frequencies. Got {before}.")
+    if not chances.any(axis=1).all():
+        raise InvalidDataError(
+            "proba must have a positive probability in every row, to estimate class frequencies. "
+            f"Got zeros only in row {int(chances.any(axis=1).argmin())}."
+        )
+    chances = chances[np.lexsort(chances.T)]  # so that means do not depend on the rows' order
     new = before
     for _ in range(max_iter):
         last, new = new, _adjusted(chances, new / before).mean(axis=0)
