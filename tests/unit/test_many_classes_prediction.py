@@ -61,6 +61,8 @@ def test_blocks_give_the_bits_of_the_whole(monkeypatch):
     parts = list(model.predict_proba_blocks(X, 150))
     assert [len(part) for part in parts] == [150, 150, 100]
     np.testing.assert_array_equal(np.concatenate(parts), proba)
+    small = model.predict_proba_blocks(X, np.int8(100))  # 200 is no number of 8 bits
+    np.testing.assert_array_equal(np.concatenate(list(small)), proba)
     monkeypatch.setattr(prediction, "BLOCK", 100)
     np.testing.assert_array_equal(model.predict(X), labels)
     np.testing.assert_array_equal(model.predict(sparse.csr_array(X)), labels)

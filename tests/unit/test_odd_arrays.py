@@ -39,6 +39,14 @@ def test_dates_and_times_are_refused(kind):
             model.predict(TIMES[kind])
 
 
+def test_whole_numbers_that_no_float_can_hold_are_refused():
+    X = np.array([[10**400, 1], [2, 1]], dtype=object)
+    with pytest.raises(InvalidDataError, match="X must hold numbers only.*too large"):
+        mart().fit(X, [0, 1])
+    with pytest.raises(InvalidDataError, match="X must hold numbers only.*too large"):
+        mart().fit([[1.0, 2.0], [2.0, 1.0]] * 4, [0, 1] * 4).predict(X)
+
+
 def test_missing_dates_are_no_labels():
     X, _ = table(0, n=4)
     y = np.array(["2020-01-01", "NaT", "2020-01-02", "2020-01-01"], dtype="M8[D]")

@@ -64,7 +64,7 @@ class Predicting:
     ) -> Iterator[tuple[Scores, int]]:
         """Scores of some rows after the other, and the threads to use on them."""
         matrix, threads = self._ready(X)
-        size = n_rows or max(64, BLOCK // len(self.classes_))
+        size = int(n_rows or max(64, BLOCK // len(self.classes_)))
         if size >= len(matrix):
             yield self.model_.scores(matrix, threads), threads
             return

@@ -66,8 +66,8 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
         return _by_tables(estimator, X)
     try:
         checked = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False)
-    except ValueError as error:
-        if "could not convert" not in str(error):
+    except (OverflowError, ValueError) as error:
+        if not isinstance(error, OverflowError) and "could not convert" not in str(error):
             raise
         raise InvalidDataError(
             "X must hold numbers only if it is no data frame; put text and categories into one, or "

@@ -5,7 +5,6 @@ Counts have classes as their last axis, so that a metric judges many decisions a
 """
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -75,7 +74,7 @@ def count_metric(
     if isinstance(metric, tuple) and len(metric) == 3 and metric[0] == "recall":
         _, label, least = metric
         at = np.flatnonzero(classes == label)
-        if len(at) != 1 or not isinstance(least, Real) or not 0.0 < least <= 1.0:
+        if len(at) != 1 or not isinstance(least, float | int) or not 0.0 < least <= 1.0:
             raise InvalidParameterError(
                 "A metric ('recall', class, least) must name one of the classes "
                 f"{', '.join(map(str, classes))} and a recall above 0 and at most 1. "
