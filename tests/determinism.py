@@ -30,6 +30,10 @@ def arrays_of(model):
     for name in ("classes_", "n_iter_", "stop_reason_", "sharpness_", "_log_odds"):
         if hasattr(model, name):
             parts[name] = np.asarray(getattr(model, name))
+    if isinstance(model, edgewise.AutoBoostClassifier):
+        parts |= {f"members_[{n!r}]": a for n, a in model.members_.items() if n != "seconds"}
+        for name in ("expected_error_", "expected_log_loss_"):
+            parts[name] = np.array(getattr(model, name) or (), dtype=float)
     return {name: (str(a.dtype), a.shape, a.tobytes()) for name, a in parts.items()}
 
 
@@ -56,11 +60,17 @@ def need_same(expected, got, what):
         raise AssertionError(f"{what}: {', '.join(different)} differ")
 
 
+def sorted_rows(matrix):
+    """As bytes. Equal rows may be in different folds, and which is which cannot be told."""
+    return sorted(row.tobytes() for row in matrix)
+
+
 def check(configuration: Configuration, rng: np.random.Generator) -> None:
     """Raises AssertionError if some way to do a fit gives another model or other answers."""
     train, validation = configuration.train, configuration.validation
     first = configuration.fit(train, validation, 1)
     expected, proba = arrays_of(first), first.predict_proba(train.X)
+    out_of_fold = getattr(first, "oof_proba_", None)
     for name, order, order_val, other_layout, n_jobs in ways(configuration, rng):
         rows = train.take(order)
         rows_val = None if validation is None else validation.take(order_val)
@@ -71,6 +81,8 @@ def check(configuration: Configuration, rng: np.random.Generator) -> None:
         need_same(expected, arrays_of(model), name)
         if model.predict_proba(rows.X).tobytes() != proba[order].tobytes():
             raise AssertionError(f"{name}: probabilities differ")
+        if out_of_fold is not None and sorted_rows(model.oof_proba_) != sorted_rows(out_of_fold):
+            raise AssertionError(f"{name}: out-of-fold probabilities differ")
     if validation is None and configuration.estimator not in WITHOUT_ROUNDS:
         need_same(expected, arrays_of(continued(configuration)), "continued by a warm start")
 

@@ -2,7 +2,7 @@
 orders and memory layouts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,12 @@ class Data:
     y: Any  # (n) labels, (n, K) probabilities or indicators
     weights: Any = None  # (n)
     costs: Any = None  # (n, K)
+    groups: Any = None  # (n)
 
     def take(self, order: Any) -> "Data":
         X = self.X.iloc[order] if isinstance(self.X, pd.DataFrame) else self.X[order]
-        rest = (None if part is None else part[order] for part in (self.weights, self.costs))
+        others = (self.weights, self.costs, self.groups)
+        rest = (None if part is None else part[order] for part in others)
         return Data(X, self.y[order], *rest)
 
     def __len__(self) -> int:
@@ -58,6 +60,8 @@ class Configuration:
         given: dict[str, Any] = {"sample_weight": train.weights}
         if train.costs is not None:
             given["costs"] = train.costs
+        if train.groups is not None:
+            given["groups"] = train.groups
         if validation is not None:
             given |= {"X_val": validation.X, "y_val": validation.y}
             given["sample_weight_val"] = validation.weights
@@ -125,7 +129,8 @@ def in_layout(data: Data, rng: np.random.Generator) -> Data:
     layouts = layouts_of(data.X)
     y = data.y if data.y.ndim == 1 else one_of(rng, np.asarray, np.asfortranarray)(data.y)
     weights = None if data.weights is None else strided(data.weights[:, np.newaxis])[:, 0]
-    return Data(layouts[rng.integers(len(layouts))](data.X), y, weights, data.costs)
+    layout = layouts[rng.integers(len(layouts))]
+    return Data(layout(data.X), y, weights, data.costs, data.groups)
 
 
 # --- drawing --------------------------------------------------------------------------------------
@@ -290,6 +295,13 @@ def auto(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
+def groups_of(rng: np.random.Generator, n: int) -> Any:
+    """Few or many, as numbers or text; two at least."""
+    groups = rng.integers(one_of(rng, 2, 3, 12, n), size=n)
+    groups[:2] = 0, 1
+    return groups if rng.random() < 0.5 else np.array([f"group {g}" for g in groups])
+
+
 def martiboost(rng: np.random.Generator) -> dict[str, Any]:
     return {
         "n_layers": int(rng.integers(1, 6)),
@@ -362,6 +374,8 @@ def random_configuration(seed: int, number: int, n_rows: int | None = None) -> C
         params["categorical_features"] = kinds["categorical"]
     if estimator in WITHOUT_ROUNDS:
         own = martiboost(rng) if estimator is MARTIBOOST else auto(rng)
+        if estimator is AUTO and rng.random() < 0.4:
+            train = replace(train, groups=groups_of(rng, len(train)))
         return Configuration(estimator, params | own, train, None, kinds)
     params |= growing(rng)
     if estimator not in VOTING:
