@@ -264,3 +264,19 @@ def test_room_is_aligned_and_apart(tmp_path):
     assert [int(room[0]) for room in rooms] == [0, 1, 2, 3]
     assert [int(room[-1]) for room in rooms] == [0, 1, 2, 3]
     assert list(Path(tmp_path).iterdir()) == []
+
+
+def test_a_name_that_is_no_text_is_a_damaged_file(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"qqqq": [0.5, 1.5] * 20, "y": [0, 1] * 20}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"qqqq", b"\xb0\xff\xfeq"))
+    with pytest.raises(InvalidDataError, match="cannot be read as Parquet"):
+        edgewise.MARTClassifier(n_estimators=1).fit(parquet(path, target="y"))
+
+
+def test_weights_are_not_the_target(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": [0.5, 1.5] * 20, "y": [0, 1] * 20}), path)
+    rows = parquet(path, target="y", sample_weight="y")
+    with pytest.raises(InvalidDataError, match="different columns. Got 'y' for both"):
+        edgewise.MARTClassifier(n_estimators=1).fit(rows)

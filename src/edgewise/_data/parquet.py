@@ -61,7 +61,11 @@ class Pieces:
         if not fragments:
             raise InvalidDataError(f"There is no Parquet file in {_shown(rows.source)}.")
         self._target, self._weight = rows.target, rows.sample_weight
-        self.columns = _chosen(rows, schema.names)
+        try:
+            names = schema.names
+        except UnicodeDecodeError as error:
+            raise _unreadable(_shown(rows.source), error) from None
+        self.columns = _chosen(rows, names)
         self._short = all(_is_short(schema.field(name).type) for name in self.columns)
         self._n_rows_each = max(256, PIECE_BYTES // (8 * len(self.columns)))
         for name in self.columns:
@@ -193,6 +197,10 @@ def _chosen(rows: ParquetRows, names: list[str]) -> list[str]:
         raise InvalidDataError(
             "columns must name one column or more, each once, and neither the target nor the "
             f"weights. Got {columns[:10]}."
+        )
+    if len(set(others)) < len(others):
+        raise InvalidDataError(
+            f"target and sample_weight must name different columns. Got {others[0]!r} for both."
         )
     return columns
 
