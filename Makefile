@@ -15,6 +15,8 @@
 #   make sanitize a part of the tests under the sanitizers of g++; takes half an hour
 #   make sanitize-hostile the part of it for hostile input; takes some minutes
 #   make wheels   the wheels and the sdist of a release, into dist/
+#   make wheels-all  those for other systems too, cross-compiled; takes half an hour
+#   make emulate  test wheels of dist/ on an emulated ARM, and without AVX; takes minutes
 #   make release-check  make wheels, then test them in empty environments; takes minutes
 #   make lint-workflows  zizmor on .github/workflows
 #   make clean    remove .venv and everything built
@@ -48,7 +50,7 @@ CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp')
 INSTALL = $(PIP) install --quiet --no-build-isolation --config-settings=build-dir=$(VENV)/build
 
 .PHONY: docs demo test lint format stub bench guard guard-renew fuzz determinism exports sanitize \
-  sanitize-hostile wheels release-check lint-workflows clean
+  sanitize-hostile wheels wheels-all emulate release-check lint-workflows clean
 .DELETE_ON_ERROR:
 
 # On a busy machine OpenMP threads that wait for each other, such as scikit-learn's, should sleep.
@@ -112,6 +114,12 @@ sanitize-hostile: $(VENV)/installed-test
 
 wheels:
 	$(PYTHON) release/wheels.py $(WHEELS_ARGS)
+
+wheels-all:
+	$(PYTHON) release/wheels.py --platform all $(WHEELS_ARGS)
+
+emulate:
+	$(PYTHON) release/emulate.py
 
 release-check: wheels
 	$(PYTHON) release/check.py $(RELEASE_ARGS)

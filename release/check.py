@@ -2,8 +2,9 @@
 
 Each wheel for this machine is installed into an empty environment for every Python that it serves,
 with no compiler on the PATH and away from the sources. README's example, the smoke test and the
-golden tests run there. The sdist is built and tested in the same way, and without a compiler it
-must say what is missing. Finally everything is built again and must have the same bytes.
+golden tests run there. The sdist is built and tested in the same way. Without a compiler, or for a
+big-endian processor, its build must say what is needed. Finally everything is built again and must
+have the same bytes.
 """
 
 import argparse
@@ -16,11 +17,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from wheels import DIST, PROJECT, TOOLS, environment, python_of, run
+from wheels import DIST, PROJECT, RELEASE, TOOLS, environment, python_of, run
 
-RELEASE = Path(__file__).parent
 SERVED = {"cp311": ("3.11",), "cp312": ("3.12", "3.13")}  # Pythons by the tag of a wheel
 EXAMPLE = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BIG_ENDIAN = "edgewise needs a little-endian processor"
 NO_COMPILER = "which needs a C++20 compiler (GCC 12 or later, or Clang), and none was found"
 
 
@@ -99,6 +100,24 @@ def check_sdist(sdist):
         return check_installed(env, f"Python 3.11, {sdist.name}")
 
 
+def check_big_endian(tools):
+    """Compiles for a big-endian processor, whose users must read why that cannot be."""
+    compiler = (
+        tools / "python",
+        "-m",
+        "ziglang",
+        "c++",
+        "-target",
+        "s390x-linux-gnu",
+        "-std=c++20",
+    )
+    command = [*compiler, "-c", PROJECT / "cpp/core/checks.cpp", "-o", os.devnull]
+    said = subprocess.run(command, check=False, capture_output=True, text=True).stderr
+    if BIG_ENDIAN not in said:
+        sys.exit(f"The compiler must say {BIG_ENDIAN!r}; it said:\n{said[-4000:]}")
+    print(f"Big-endian: {BIG_ENDIAN}", flush=True)
+
+
 def check_same_bytes(built):
     """Builds everything again, without a compiler cache."""
     with tempfile.TemporaryDirectory() as folder:
@@ -114,11 +133,15 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--once", action="store_true", help="do not build a second time")
     arguments = parser.parse_args()
-    wheels, sdists = sorted(DIST.glob(f"*{platform.machine()}.whl")), sorted(DIST.glob("*.tar.gz"))
+    wheels, sdists = (
+        sorted(DIST.glob(f"*manylinux*{platform.machine()}.whl")),
+        sorted(DIST.glob("*.tar.gz")),
+    )
     if len(wheels) != len(SERVED) or len(sdists) != 1:
         sys.exit("dist/ must hold the wheels and the sdist of one release: `make wheels` first.")
     tools = environment(sys.executable, "tools", TOOLS)
     run(tools / "twine", "check", "--strict", *sdists, *wheels)
+    check_big_endian(tools)
     digests = set().union(*map(check_wheel, wheels)) | {check_sdist(sdists[0])}
     if len(digests) != 1:
         sys.exit(f"The smoke test must have one digest everywhere; it has {digests}.")

