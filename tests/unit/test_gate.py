@@ -34,6 +34,10 @@ class TestWeights:
         with pytest.raises(InvalidParameterError, match="class_weight.*finite and not negative"):
             make(class_weight={0: weight}).fit(*data)
 
+    def test_class_weights_are_those_of_classes(self, make, data):
+        with pytest.raises(InvalidParameterError, match="class_weight must name classes of y"):
+            make(class_weight={9: 1.0}).fit(*data)
+
     def test_products_of_weights_are_finite(self, make, data):
         X, y = data
         weights = np.full(len(y), 1e300)

@@ -9,7 +9,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import _check_sample_weight
 
 from .._ground.checks import need_unmasked
-from .._ground.errors import InvalidDataError
+from .._ground.errors import InvalidDataError, InvalidParameterError
 from .sparse import Matrix
 
 Weights = NDArray[np.float64]
@@ -26,7 +26,7 @@ def row_weights(
     w = _check_sample_weight(sample_weight, X, dtype=np.float64)
     if class_weight is not None:
         name += " times class_weight"
-        w = product(w, compute_sample_weight(class_weight, y), name)
+        w = product(w, class_factors(class_weight, y), name)
     if np.any(w < 0):
         raise InvalidDataError(
             f"{name} must not be negative. Got {w.min():g} in row {int(np.argmin(w))}."
@@ -72,8 +72,11 @@ def unit_of(exponent: int) -> float:
 
 
 def class_factors(class_weight: Any, classes: NDArray[Any]) -> Weights:
-    """The weight of each of the classes, from a dict, as scikit-learn reads it."""
-    return np.asarray(compute_sample_weight(class_weight, classes))
+    """Return the weight of each label, from a dict or "balanced", as scikit-learn reads them."""
+    try:
+        return np.asarray(compute_sample_weight(class_weight, classes))
+    except ValueError as error:  # a dict that knows none of the classes
+        raise InvalidParameterError(f"class_weight must name classes of y. {error}.") from None
 
 
 def row_costs(costs: Any, n_rows: int) -> Weights:
