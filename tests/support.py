@@ -42,6 +42,10 @@ VARIANTS = {
     "aoso_pair": partial(edgewise.AOSOLogitBoostClassifier, **_FAST),
     "aoso_vector": partial(edgewise.AOSOLogitBoostClassifier, leaf="vector", **_FAST),
     "newton_boost": partial(edgewise.NewtonBoostClassifier, **_FAST),
+    "ordinal_boost": partial(edgewise.OrdinalBoostClassifier, **_FAST),
+    "ordinal_proportional": partial(
+        edgewise.OrdinalBoostClassifier, pull=float("inf"), **_FAST
+    ),
     "logitboost_random_cuts": partial(edgewise.LogitBoostClassifier, **_RANDOM_CUTS),
     "aoso_random_cuts": partial(edgewise.AOSOLogitBoostClassifier, **_RANDOM_CUTS),
     "mh_stump": partial(edgewise.AdaBoostMHClassifier, base="stump", **_FAST),
@@ -127,6 +131,9 @@ def training_loss(model, X, y, w):
         by_row = np.exp(scores.mean(axis=1) - scores[true])
     elif isinstance(model, edgewise.SoftmaxBoostClassifier):
         by_row = 1.0 - model.predict_proba(X)[true]
+    elif isinstance(model, edgewise.OrdinalBoostClassifier):
+        above = y[:, None] > np.arange(scores.shape[1] - 1)
+        by_row = np.logaddexp(0.0, np.where(above, -1, 1) * np.diff(scores)).sum(axis=1)
     else:
         by_row = -np.log(model.predict_proba(X)[true])
     return np.average(by_row, weights=w)

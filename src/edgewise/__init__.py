@@ -26,6 +26,7 @@ from .logitboost import LogitBoostClassifier
 from .mart import MARTClassifier
 from .martiboost import MartiBoostClassifier
 from .newton_boost import NewtonBoostClassifier
+from .ordinal_boost import OrdinalBoostClassifier
 from .samme import SAMMEClassifier
 from .softmax_boost import SoftmaxBoostClassifier
 
@@ -49,6 +50,7 @@ __all__ = [
     "MartiBoostClassifier",
     "ModelFormatError",
     "NewtonBoostClassifier",
+    "OrdinalBoostClassifier",
     "PermutationImportances",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",

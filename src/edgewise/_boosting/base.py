@@ -33,7 +33,7 @@ from .loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, W
 from .nothing import warn_if_nothing_learned
 from .prediction import Predicting, distributed
 from .progress import Progress
-from .trials import MOST_ROWS, Clock, rounds_found
+from .trials import MOST_ROWS, Clock, log_loss_by_log_factor, rounds_found
 from .validation import Answers, minus_log_loss, scorer
 
 TRAINING = ("X", "y", "sample_weight")
@@ -242,6 +242,10 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
     def _refines(self) -> bool:
         """Return whether trials use the temperature-scaled loss and the model is scaled."""
         return False
+
+    def _by_log_factor(self, scores: Scores, rows: Rows, n_threads: int) -> Scores:
+        """The loss of rows, its slope and its curvature by the log of a factor of the scores."""
+        return log_loss_by_log_factor(scores, rows, n_threads)
 
     def _holds_rows_out(self) -> bool:
         """Return whether a family needs validation rows for more than early stopping."""

@@ -92,11 +92,14 @@ class RefinedLoss:
     round, so that one Newton step after each follows its optimum.
     """
 
-    def __init__(self, trials: Sequence[Trial]) -> None:
+    def __init__(
+        self, trials: Sequence[Trial], of_rows: Callable[[Scores, Rows, int], Scores]
+    ) -> None:
+        """`of_rows` gives the loss of rows of scores, its slope and its curvature, (3, n)."""
         self._trials = trials
+        self._of_rows = of_rows
         held = [trial.held for trial in trials]
         weights = [np.ones(len(h.codes)) if h.weights is None else h.weights for h in held]
-        self._codes = np.concatenate([h.codes for h in held])
         self._shares = np.concatenate(weights) / math.fsum(math.fsum(w) for w in weights)
         self._log_factor = 0.0
 
@@ -113,19 +116,27 @@ class RefinedLoss:
     def _expansion(self) -> tuple[float, float, float]:
         """The loss at the factor, its slope and its curvature (of Gauss and Newton) by the
         logarithm of the factor."""
-        logits = self.factor * np.concatenate([trial.scores for trial in self._trials])
-        logits -= logits[np.arange(len(logits)), self._codes, np.newaxis]  # of the label: 0
-        proba = logits.copy()
-        _core.softmax(proba, self._trials[0].n_threads)
-        of_label = np.maximum(proba[np.arange(len(proba)), self._codes], TINY)
-        mean = (proba * logits).sum(axis=1)
-        spread = (proba * logits**2).sum(axis=1) - mean**2
-        pull = PULL * self._log_factor
-        return (
-            pull * self._log_factor - math.fsum(self._shares * portable.log(of_label)),
-            math.fsum(self._shares * mean) + 2 * pull,
-            math.fsum(self._shares * spread) + 2 * PULL,
+        of_rows = [
+            self._of_rows(self.factor * trial.scores, trial.held, trial.n_threads)
+            for trial in self._trials
+        ]
+        loss, slope, curvature = (
+            math.fsum(self._shares * part) for part in np.concatenate(of_rows, axis=1)
         )
+        pull = PULL * self._log_factor
+        return loss + pull * self._log_factor, slope + 2 * pull, curvature + 2 * PULL
+
+
+def log_loss_by_log_factor(scores: Scores, rows: Rows, n_threads: int) -> Scores:
+    """The log loss of the soft-max of rows of scores, its slope and its curvature, (3, n)."""
+    at = np.arange(len(scores)), rows.codes
+    logits = scores - scores[at][:, np.newaxis]  # of the label: 0
+    proba = logits.copy()
+    _core.softmax(proba, n_threads)
+    of_label = np.maximum(proba[at], TINY)
+    mean = (proba * logits).sum(axis=1)
+    spread = (proba * logits**2).sum(axis=1) - mean**2
+    return np.stack([-portable.log(of_label), mean, spread])
 
 
 class Clock:
@@ -151,7 +162,7 @@ def rounds_found(
     better where a loss is flat. Of another score it is the first of the best.
     """
     trials = [Trial(estimator, rows, held, classes, most) for rows, held in parts]
-    score = RefinedLoss(trials) if estimator._refines() else MeanScore(trials)
+    score = RefinedLoss(trials, estimator._by_log_factor) if estimator._refines() else MeanScore(trials)
     leeway = LEEWAY if estimator.scoring == "loss" else -NOTHING
     label = f"{type(estimator).__name__}, how many rounds"
     scores, factors, last_good, reason = [score()], [1.0], 0, "early stopping"

@@ -208,9 +208,13 @@ class BaseBooster(Booster):
             "max_delta": MAX_DELTA if self.max_delta is None else self.max_delta,
             "weight_unit": rows.weight_unit,
             "row_weight": rows.row_weight,
-            "directions": constraints.directions(self, self.classes_),
+            "directions": self._directions(),
             **constraints.interactions(self).limits(),
         }
+
+    def _directions(self) -> Any:
+        """Which way classes may move with features, as the core reads it, or None."""
+        return constraints.directions(self, self.classes_)
 
     def _start(self, rows: Rows, n_classes: int) -> Scores:
         """F_k = log prior_k - mean_s log prior_s, or 0."""

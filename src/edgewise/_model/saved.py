@@ -206,8 +206,8 @@ def restored(cls: type[Any], header: Mapping[str, Any], arrays: Mapping[str, Any
     estimator.is_categorical_ = mask
     estimator.categories_ = _categories(header["categories"], parts[_CATEGORIES], mask)
     _need_sets_of_tables(parts[_MODEL], estimator.categories_)
-    _restore_facts(estimator, header["fitted"], classes, n_rounds)
     estimator.classes_ = classes
+    _restore_facts(estimator, header["fitted"], classes, n_rounds)
     estimator.model_ = model
     estimator.history_ = _history(parts[_HISTORY], n_rounds, len(classes))
     return estimator

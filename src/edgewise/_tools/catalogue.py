@@ -9,6 +9,7 @@ from ..auto_boost import AutoBoostClassifier
 from ..logitboost import LogitBoostClassifier
 from ..mart import MARTClassifier
 from ..martiboost import MartiBoostClassifier
+from ..ordinal_boost import OrdinalBoostClassifier
 from ..samme import SAMMEClassifier
 from ..softmax_boost import SoftmaxBoostClassifier
 
@@ -19,6 +20,7 @@ ALGORITHMS: dict[str, type[Booster] | type[MartiBoostClassifier]] = {
     "abc-logitboost": ABCLogitBoostClassifier,
     "abc-mart": ABCMARTClassifier,
     "mart": MARTClassifier,
+    "ordinal": OrdinalBoostClassifier,
     "adaboost-mh": AdaBoostMHClassifier,
     "samme": SAMMEClassifier,
     "softmax": SoftmaxBoostClassifier,

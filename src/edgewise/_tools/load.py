@@ -15,6 +15,7 @@ from ..logitboost import LogitBoostClassifier
 from ..mart import MARTClassifier
 from ..martiboost import MartiBoostClassifier
 from ..newton_boost import NewtonBoostClassifier
+from ..ordinal_boost import OrdinalBoostClassifier
 from ..samme import SAMMEClassifier
 from ..softmax_boost import SoftmaxBoostClassifier
 
@@ -30,6 +31,7 @@ ALGORITHMS: dict[str, type[Any]] = {
         MARTClassifier,
         MartiBoostClassifier,
         NewtonBoostClassifier,
+        OrdinalBoostClassifier,
         SAMMEClassifier,
         SoftmaxBoostClassifier,
     )

@@ -20,6 +20,7 @@ from ..aoso_logitboost import AOSOLogitBoostClassifier
 from ..auto_boost import AutoBoostClassifier
 from ..martiboost import MartiBoostClassifier
 from ..newton_boost import NewtonBoostClassifier
+from ..ordinal_boost import OrdinalBoostClassifier
 from ..samme import SAMMEClassifier
 
 SLACK = 1.1  # what the allocator cannot reuse
@@ -208,6 +209,8 @@ def state(size: Size, estimator: Any) -> float:
         return _posterior(size) + _pair_tree(size, estimator)
     if isinstance(estimator, NewtonBoostClassifier):  # but for what its loss allocates inside
         return 9 * 8 * size.n * size.K + _class_trees(size, estimator, leaves, size.K)
+    if isinstance(estimator, OrdinalBoostClassifier):
+        return 12 * 8 * size.n * size.K + _class_trees(size, estimator, leaves, 1)
     if isinstance(estimator, BaseBooster):
         at_once = size.K * (size.K - 1) / 2 if isinstance(estimator, ABCBooster) else size.K
         return _posterior(size) + _class_trees(size, estimator, leaves, at_once)

@@ -12,6 +12,7 @@ from .._model.model import Model
 from ..adaboost_mh import AdaBoostMHClassifier
 from ..auto_boost import AutoBoostClassifier
 from ..martiboost import BranchingProgram, MartiBoostClassifier
+from ..ordinal_boost import OrdinalBoostClassifier
 from ..samme import SAMMEClassifier
 from ..softmax_boost import SoftmaxBoostClassifier
 
@@ -99,6 +100,11 @@ def _link_of(estimator: Any) -> Link:
         raise ModelFormatError(
             f"{type(estimator).__name__} cannot be exported with a loss that has probabilities of "
             "its own, which are code."
+        )
+    if isinstance(estimator, OrdinalBoostClassifier):
+        raise ModelFormatError(
+            "OrdinalBoostClassifier cannot be exported: its probabilities are differences of "
+            "sorted margins, which the exports do not know. Save it as a model file."
         )
     if isinstance(estimator, AutoBoostClassifier | BaseBooster | SoftmaxBoostClassifier):
         return Link("softmax")
