@@ -28,7 +28,12 @@ EVERY_CLASSIFIER = [
 CLASSIFIERS = [
     c for c in EVERY_CLASSIFIER if issubclass(c, Booster) and c is not edgewise.AutoBoostClassifier
 ]
-LOGISTIC = [c for c in EVERY_CLASSIFIER if issubclass(c, BaseBooster)]
+# Those that lower the log loss of the soft-max; ordinal boosting has a loss and a link of its own.
+LOGISTIC = [
+    c
+    for c in EVERY_CLASSIFIER
+    if issubclass(c, BaseBooster) and c is not edgewise.OrdinalBoostClassifier
+]
 
 _FAST = {"n_estimators": 6, "learning_rate": 0.3, "max_leaf_nodes": 6, "min_samples_leaf": 1}
 _RANDOM_CUTS = _FAST | {"splitter": "random", "random_state": 2}
@@ -43,9 +48,7 @@ VARIANTS = {
     "aoso_vector": partial(edgewise.AOSOLogitBoostClassifier, leaf="vector", **_FAST),
     "newton_boost": partial(edgewise.NewtonBoostClassifier, **_FAST),
     "ordinal_boost": partial(edgewise.OrdinalBoostClassifier, **_FAST),
-    "ordinal_proportional": partial(
-        edgewise.OrdinalBoostClassifier, pull=float("inf"), **_FAST
-    ),
+    "ordinal_proportional": partial(edgewise.OrdinalBoostClassifier, pull=float("inf"), **_FAST),
     "logitboost_random_cuts": partial(edgewise.LogitBoostClassifier, **_RANDOM_CUTS),
     "aoso_random_cuts": partial(edgewise.AOSOLogitBoostClassifier, **_RANDOM_CUTS),
     "mh_stump": partial(edgewise.AdaBoostMHClassifier, base="stump", **_FAST),

@@ -268,7 +268,8 @@ def of_algorithm(rng: np.random.Generator, estimator: type, K: int) -> dict[str,
             "projection": one_of(rng, "sampled", "exact"),
             "step": one_of(rng, "paper", "constant"),
         }
-    return {}
+    ordinal = estimator is edgewise.OrdinalBoostClassifier
+    return {"pull": one_of(rng, 0.0, 0.01, 1.0, float("inf"))} if ordinal else {}
 
 
 def stopping(rng: np.random.Generator, estimator: type, *, several: bool) -> dict[str, Any]:
@@ -280,7 +281,7 @@ def stopping(rng: np.random.Generator, estimator: type, *, several: bool) -> dic
     }
     if several:  # probabilities of labels that do not exclude each other have no sum
         drawn["scoring"] = one_of(rng, "loss", "accuracy")
-    if estimator not in VOTING:
+    if estimator not in (*VOTING, edgewise.OrdinalBoostClassifier):
         drawn["calibration"] = one_of(rng, None, None, "priors", "temperature", "vector")
     return drawn
 

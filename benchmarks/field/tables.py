@@ -117,7 +117,7 @@ def load_split(table: str, seed: int, max_rows: int | None = 20_000) -> TableSpl
 
     The seed draws the rows and splits them. Classes with fewer than five of them are left out.
     """
-    X, labels = _whole(table)
+    X, labels = whole_table(table)
     rows = np.arange(len(labels))
     if max_rows is not None and len(rows) > max_rows:
         rows = np.sort(np.random.default_rng(seed).choice(rows, max_rows, replace=False))
@@ -135,7 +135,7 @@ def load_split(table: str, seed: int, max_rows: int | None = 20_000) -> TableSpl
 
 def facts(table: str) -> dict[str, Any]:
     """Size and kind of a table."""
-    X, labels = _whole(table)
+    X, labels = whole_table(table)
     text = [column for column in X if X[column].dtype == "category"]
     return {
         "table": table,
@@ -148,7 +148,7 @@ def facts(table: str) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def _whole(table: str) -> tuple[pd.DataFrame, NDArray[Any]]:
+def whole_table(table: str) -> tuple[pd.DataFrame, NDArray[Any]]:
     """All rows with a label: features, and labels as text."""
     frame = _read(table)
     frame = frame[frame[TARGET].notna()].reset_index(drop=True)

@@ -1,8 +1,9 @@
 """Ordinal boosting: one tree per round for classes that have an order.
 
-The all-threshold loss of Rennie and Srebro (2005) with the reduction of Li and Lin (2007). Classes
+The all-threshold loss of Rennie and Srebro (2005) with the reduction of Li and Lin (2006). Classes
 0 < 1 < ... < K-1 have K - 1 thresholds; threshold k asks whether the label is above class k. With
-a margin F_ik for each, P(y_i > k) = 1 / (1 + exp(-F_ik)), and with b_ik = +1 where y_i > k, else -1,
+a margin F_ik for each, P(y_i > k) = 1 / (1 + exp(-F_ik)), and with b_ik = +1 where y_i > k and -1
+elsewhere,
 
     L = sum_i w_i sum_k log(1 + exp(-b_ik F_ik)),
 
@@ -85,9 +86,7 @@ class Steps(NamedTuple):
     def by_threshold(self, common: Scores, G: Scores, H: Scores) -> Scores:
         """beta_jk of a finite pull, (n_leaves, n_thresholds); `common` is beta_j, (n_leaves, 1)."""
         mass = H + (self.l2 + self.pull)
-        steps = np.divide(
-            G + self.pull * common, mass, out=np.zeros_like(G), where=mass > 0
-        )
+        steps = np.divide(G + self.pull * common, mass, out=np.zeros_like(G), where=mass > 0)
         return np.asarray(np.clip(steps, -self.max_delta, self.max_delta))
 
     def of_thresholds(self, common: Scores, G: Scores, H: Scores, room: Weights) -> Weights:
@@ -162,10 +161,9 @@ class OrdinalEngine(Growing):
         common = np.array(tree.values)[:, np.newaxis]
         steps = np.repeat(common, g.shape[1], axis=1)
         if g.shape[1] > 1:
-            leaf = tree.leaf_of_row
-            if drawn is not None:
-                leaf, g, h = (part[drawn > 0] for part in (leaf, g, h))
-            G, H = (leaf_sums(leaf, part, len(common)) for part in (g, h))
+            rows = slice(None) if drawn is None else drawn > 0
+            leaf = tree.leaf_of_row[rows]
+            G, H = (leaf_sums(leaf, part[rows], len(common)) for part in (g, h))
             if math.isinf(self._steps.pull):
                 room = (margins[:, :-1] - margins[:, 1:]).min(axis=0) / shrinkage
                 steps = common + self._steps.of_thresholds(common, G, H, room)
@@ -379,11 +377,12 @@ class OrdinalBoostClassifier(BaseBooster):
             return start
         weight = rows.class_weights(n_classes)[self.order_].tolist()
         cuts = range(1, n_classes)
-        above, below = ([math.fsum(part) for part in parts] for parts in (
-            [weight[k:] for k in cuts], [weight[:k] for k in cuts]
-        ))
+        above, below = (
+            [math.fsum(part) for part in parts]
+            for parts in ([weight[k:] for k in cuts], [weight[:k] for k in cuts])
+        )
         margins = portable.log(np.array(above)) - portable.log(np.array(below))
-        return scores_of(margins[np.newaxis], self.order_)[0]
+        return np.asarray(scores_of(margins[np.newaxis], self.order_)[0])
 
     def _engine(self, rows: Rows, start: Scores) -> OrdinalEngine:
         growing = self._growing(rows, len(start))
@@ -419,8 +418,8 @@ class OrdinalBoostClassifier(BaseBooster):
     def _own_score(self, rows: Rows, answers: Answers) -> Callable[[Scores], float]:
         """The mean loss, negated."""
         signs, shares, order = signs_of(rows, self.order_), rows.shares(), self.order_
-        return lambda scores: -math.fsum(
-            shares * threshold_losses(signs * margins_of(scores, order))
+        return lambda scores: (
+            -math.fsum(shares * threshold_losses(signs * margins_of(scores, order)))
         )
 
     def _by_log_factor(self, scores: Scores, rows: Rows, n_threads: int) -> Scores:
@@ -438,9 +437,10 @@ class OrdinalBoostClassifier(BaseBooster):
         gaps = np.hstack([np.full((n, 1), np.inf), margins]) - np.hstack(
             [margins, np.full((n, 1), -np.inf)]
         )
+        ordered = portable.exp(above + below) * (1.0 - portable.exp(-gaps))
         proba = np.empty_like(scores)
-        proba[:, self.order_] = portable.exp(above + below) * (1.0 - portable.exp(-gaps))
-        return proba / proba.sum(axis=1, keepdims=True)
+        proba[:, self.order_] = ordered / ordered.sum(axis=1, keepdims=True)
+        return proba
 
     def _restored(self, name: str, value: Any) -> Any:
         if name == "order_":

@@ -32,6 +32,12 @@ PAIRS = {
         reference.aoso_logitboost,
         {"leaf": "vector"},
     ),
+    "ordinal": (edgewise.OrdinalBoostClassifier, reference.ordinal_boost, {"pull": 0.01}),
+    "proportional": (
+        edgewise.OrdinalBoostClassifier,
+        reference.ordinal_boost,
+        {"pull": float("inf")},
+    ),
 }
 ABC = {"abc_mart", "abc_logitboost"}
 

@@ -58,6 +58,7 @@ ESTIMATORS = {
     "newton_boost": (edgewise.NewtonBoostClassifier, {}),
     "samme": (edgewise.SAMMEClassifier, {"random_state": 0}),
     "softmax": (edgewise.SoftmaxBoostClassifier, {"random_state": 0}),
+    "ordinal": (edgewise.OrdinalBoostClassifier, {}),
 }
 
 

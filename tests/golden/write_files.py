@@ -53,6 +53,8 @@ def models():
     yield "softmax", edgewise.SoftmaxBoostClassifier(**SMALL, random_state=0, **cost).fit(X, y)
     auto = edgewise.AutoBoostClassifier(effort="fast", max_trees=12, categorical_features=["c"])
     yield "auto", auto.fit(frame, WORDS[y])
+    order = {"order": ["rot", "blau", "grün"], "calibration": None}
+    yield "ordinal", edgewise.OrdinalBoostClassifier(**SMALL, **order).fit(X, WORDS[y])
     yield "martiboost", edgewise.MartiBoostClassifier(n_layers=3, **CATEGORIES).fit(X, y > 0)
 
 

@@ -78,6 +78,8 @@ EXCEPTIONS = {
     ("decide/_priors.py", "estimate_priors"): (2, "rows were sorted; over classes"),
     ("martiboost.py", "MartiBoostClassifier._grow"): (1, "over the nodes of a layer, row by row"),
     ("newton_boost.py", "LossEngine._weighted"): (1, "counts, for a message"),
+    ("ordinal_boost.py", "Steps.of_thresholds"): (2, LEAVES),
+    ("ordinal_boost.py", "leaf_sums"): (1, "of numbers on a grid so coarse that sums are exact"),
     ("samme.py", "SAMMEEngine.learn"): (2, LEAVES),
     ("samme.py", "MemberEngine.__init__"): (1, SKLEARN),
     ("samme.py", "MemberEngine.learn"): (1, SKLEARN),

@@ -5,7 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
-from support import CLASSIFIERS, EVERY_CLASSIFIER, LOGISTIC, table
+from support import CLASSIFIERS, EVERY_CLASSIFIER, table
+
+from edgewise._families.logistic import BaseBooster
 
 PROJECT = Path(__file__).parents[2]
 DOCS = PROJECT / "docs"
@@ -17,12 +19,13 @@ PAGES = {
     "ABCLogitBoostClassifier": "abc_logitboost",
     "AOSOLogitBoostClassifier": "aoso_logitboost",
     "NewtonBoostClassifier": "losses",
+    "OrdinalBoostClassifier": "ordinal_boost",
     "AdaBoostMHClassifier": "adaboost_mh",
     "SAMMEClassifier": "samme",
     "SoftmaxBoostClassifier": "softmax_boost",
     "MartiBoostClassifier": "martiboost",
 }
-VOTERS = [c for c in EVERY_CLASSIFIER if c not in LOGISTIC]
+VOTERS = [c for c in EVERY_CLASSIFIER if not issubclass(c, BaseBooster)]
 ROW = re.compile(r"^\| `(\w+)` \| `([^`]+)` \|", re.MULTILINE)  # | `parameter` | `default` |
 TOLD = re.compile(r"^\| `(\w+)` \| [^`|]", re.MULTILINE)  # | `name` | what it is |
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
@@ -47,7 +50,9 @@ def shared_rows(estimator):
     if estimator not in CLASSIFIERS:  # has no rounds: all is on its own page
         return []
     text = (DOCS / "parameters.md").read_text()
-    family = "The logistic family" if estimator in LOGISTIC else "The boosters that vote"
+    family = (
+        "The logistic family" if issubclass(estimator, BaseBooster) else "The boosters that vote"
+    )
     return [*ROW.findall(section(text, "")), *ROW.findall(section(text, family))]
 
 

@@ -5,9 +5,10 @@ import subprocess
 import sys
 
 import pytest
-from support import CLASSIFIERS, EVERY_CLASSIFIER, LOGISTIC
+from support import CLASSIFIERS, EVERY_CLASSIFIER
 
 import edgewise
+from edgewise._families.logistic import BaseBooster
 
 PUBLIC = [
     "ABCLogitBoostClassifier",
@@ -26,6 +27,7 @@ PUBLIC = [
     "MartiBoostClassifier",
     "ModelFormatError",
     "NewtonBoostClassifier",
+    "OrdinalBoostClassifier",
     "PermutationImportances",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
@@ -53,6 +55,7 @@ OWN = {
     "AOSOLogitBoostClassifier": {"leaf"},
     "AdaBoostMHClassifier": {"base", "votes", "initial_weights"},
     "NewtonBoostClassifier": {"loss"},
+    "OrdinalBoostClassifier": {"order", "pull"},
     "SAMMEClassifier": {"base"},
     "SoftmaxBoostClassifier": {"cost", "projection", "step"},
 }
@@ -91,7 +94,7 @@ def test_version():
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_parameters_are_keyword_only_and_few(classifier):
     parameters = inspect.signature(classifier).parameters
-    of_family = LOGISTIC_OWN if classifier in LOGISTIC else set()
+    of_family = LOGISTIC_OWN if issubclass(classifier, BaseBooster) else set()
     assert set(parameters) == SHARED | of_family | OWN.get(classifier.__name__, set())
     assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
     with pytest.raises(TypeError, match="n_estimator"):

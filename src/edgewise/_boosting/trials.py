@@ -162,7 +162,9 @@ def rounds_found(
     better where a loss is flat. Of another score it is the first of the best.
     """
     trials = [Trial(estimator, rows, held, classes, most) for rows, held in parts]
-    score = RefinedLoss(trials, estimator._by_log_factor) if estimator._refines() else MeanScore(trials)
+    score = (
+        RefinedLoss(trials, estimator._by_log_factor) if estimator._refines() else MeanScore(trials)
+    )
     leeway = LEEWAY if estimator.scoring == "loss" else -NOTHING
     label = f"{type(estimator).__name__}, how many rounds"
     scores, factors, last_good, reason = [score()], [1.0], 0, "early stopping"

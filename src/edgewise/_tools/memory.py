@@ -207,10 +207,11 @@ def state(size: Size, estimator: Any) -> float:
         if estimator._layout(size.K) == "lists":
             return _lists(size, estimator, leaves)
         return _posterior(size) + _pair_tree(size, estimator)
-    if isinstance(estimator, NewtonBoostClassifier):  # but for what its loss allocates inside
-        return 9 * 8 * size.n * size.K + _class_trees(size, estimator, leaves, size.K)
-    if isinstance(estimator, OrdinalBoostClassifier):
-        return 12 * 8 * size.n * size.K + _class_trees(size, estimator, leaves, 1)
+    if isinstance(estimator, NewtonBoostClassifier | OrdinalBoostClassifier):
+        ordinal = isinstance(estimator, OrdinalBoostClassifier)
+        # Without what the loss of Newton boosting allocates inside.
+        columns, trees = (12, 1) if ordinal else (9, size.K)
+        return columns * 8 * size.n * size.K + _class_trees(size, estimator, leaves, trees)
     if isinstance(estimator, BaseBooster):
         at_once = size.K * (size.K - 1) / 2 if isinstance(estimator, ABCBooster) else size.K
         return _posterior(size) + _class_trees(size, estimator, leaves, at_once)

@@ -8,6 +8,7 @@ from .logitboost import logitboost
 from .mart import mart
 from .martiboost import martiboost
 from .newton_boost import newton_boost
+from .ordinal_boost import ordinal_boost
 from .samme import samme
 from .softmax_boost import softmax_boost
 
@@ -20,6 +21,7 @@ __all__ = [
     "mart",
     "martiboost",
     "newton_boost",
+    "ordinal_boost",
     "samme",
     "softmax_boost",
 ]
