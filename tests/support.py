@@ -64,6 +64,8 @@ VARIANTS = {
     "softmax_boost": partial(edgewise.SoftmaxBoostClassifier, random_state=1, **_FAST),
     "softmax_exact": partial(edgewise.SoftmaxBoostClassifier, projection="exact", **_FAST),
 }
+# Those that can be exported: not ordinal boosting, whose link no export knows.
+EXPORTED_VARIANTS = {n: make for n, make in VARIANTS.items() if not n.startswith("ordinal")}
 LOGISTIC_VARIANTS = {name: make for name, make in VARIANTS.items() if make.func in LOGISTIC}
 # Those whose trees draw their cuts, by the numbers of features and classes.
 CUT_DRAWING = {n for n, make in VARIANTS.items() if make.keywords.get("splitter") == "random"}

@@ -12,10 +12,10 @@ round, with g_ik = -dL/dF_ik and h_ik = d2L/dF_ik^2,
 
     {R_j}   = J-leaf tree to sum_k g_ik                (split gain (sum g)^2 / sum h)
     beta_j  = sum_{R_j, k} g_ik / sum_{R_j, k} h_ik    (the step of proportional odds)
-    beta_jk = (sum_{R_j} g_ik + a beta_j) / (sum_{R_j} h_ik + a)
+    beta_jk = (sum_{R_j} g_ik + a_j beta_j) / (sum_{R_j} h_ik + a_j)
     F_ik   += nu beta_jk.
 
-The pull a leads from thresholds that step by themselves (0) to proportional odds (infinity), the
+a_j is `pull` times the mean over k of sum_{R_j} h_ik. The pull leads from thresholds that step by themselves (0) to proportional odds (infinity), the
 model of McCullagh (1980): F_ik = f(x_i) - theta_k with one f. There all thresholds move by beta_j,
 and the theta_k by a Newton step of their own, shortened where it would change their order.
 
@@ -79,14 +79,15 @@ def threshold_losses(signed: Scores) -> Weights:
 class Steps(NamedTuple):
     """How far leaves move the margins."""
 
-    pull: float  # in the unit of the weights
+    pull: float  # in shares of the mean mass of a leaf's thresholds
     l2: float
     max_delta: float
 
     def by_threshold(self, common: Scores, G: Scores, H: Scores) -> Scores:
         """beta_jk of a finite pull, (n_leaves, n_thresholds); `common` is beta_j, (n_leaves, 1)."""
-        mass = H + (self.l2 + self.pull)
-        steps = np.divide(G + self.pull * common, mass, out=np.zeros_like(G), where=mass > 0)
+        pull = self.pull * H.mean(axis=1, keepdims=True)
+        mass = H + (self.l2 + pull)
+        steps = np.divide(G + pull * common, mass, out=np.zeros_like(G), where=mass > 0)
         return np.asarray(np.clip(steps, -self.max_delta, self.max_delta))
 
     def of_thresholds(self, common: Scores, G: Scores, H: Scores, room: Weights) -> Weights:
@@ -221,8 +222,8 @@ class OrdinalBoostClassifier(BaseBooster):
         Classes from the lowest to the highest. Labels that do not occur in y are passed over. None
         takes the order of y if it is an ordered categorical, else that of the sorted labels.
     pull : float
-        How strongly the steps of the thresholds of a leaf are pulled together. 0: every threshold
-        steps by itself. ``float("inf")``: proportional odds, one score per row and K - 1 ordered
+        How strongly the steps of the thresholds of a leaf are pulled together, as a share of the
+        leaf's second derivatives. 0: every threshold steps by itself. ``float("inf")``: proportional odds, one score per row and K - 1 ordered
         thresholds.
     max_leaf_nodes : int, "auto" or None
         Largest number of leaves of a tree. Trees grow best-first. "auto" is 40, or three per class
@@ -388,7 +389,7 @@ class OrdinalBoostClassifier(BaseBooster):
         growing = self._growing(rows, len(start))
         limits = self._limits(rows, len(start))
         unit = rows.weight_unit
-        steps = Steps(self.pull / unit, limits["l2"] / unit, limits["max_delta"])
+        steps = Steps(self.pull, limits["l2"] / unit, limits["max_delta"])
         draws = self.subsample < 1.0
         sampler = Sampler(rows.X, rows.codes, **self._drawing()) if draws else None
         return OrdinalEngine(rows, start, self.order_, steps, sampler, **growing)

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 import treelite
 from sklearn.tree import DecisionTreeClassifier
-from support import VARIANTS, nominal_table, table
+from support import EXPORTED_VARIANTS, nominal_table, table
 
 import edgewise
 from edgewise import ModelFormatError
@@ -21,7 +21,7 @@ from edgewise.export import to_c, to_onnx, to_python, to_treelite
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
-ADDITIVE = VARIANTS | {"auto": partial(edgewise.AutoBoostClassifier, effort="fast")}
+ADDITIVE = EXPORTED_VARIANTS | {"auto": partial(edgewise.AutoBoostClassifier, effort="fast")}
 EVERY = ADDITIVE | {
     "martiboost": lambda **parameters: edgewise.MartiBoostClassifier(n_layers=5, **parameters)
 }

@@ -10,7 +10,7 @@ import numpy as np
 import onnxruntime
 import pytest
 import treelite
-from support import VARIANTS, nominal_table
+from support import EXPORTED_VARIANTS, nominal_table
 
 import edgewise
 from edgewise import ModelFormatError
@@ -19,7 +19,7 @@ from edgewise.export._compiled import run_c
 from edgewise.export._contents import contents_of
 
 N_MODELS = int(os.environ.get("EDGEWISE_EXPORTS", "54"))
-NAMES = [*VARIANTS, "martiboost"]
+NAMES = [*EXPORTED_VARIANTS, "martiboost"]
 GROUPS = 18  # tests among which the models are shared out
 
 
@@ -43,7 +43,7 @@ def random_model(seed):
     given |= {"n_estimators": int(rng.integers(3, 25)), "learning_rate": 1.0}
     if name not in ("mh_stump", "mh_product"):
         given["max_leaf_nodes"] = int(rng.integers(2, 9))
-    return VARIANTS[name](**given).fit(X, y)
+    return EXPORTED_VARIANTS[name](**given).fit(X, y)
 
 
 def random_rows(model, seed, n=100):

@@ -61,7 +61,8 @@ def ordinal_tree(grower: Grower, b: Array, F: Array, pull: float, nu: float) -> 
         room = (F[:, :-1] - F[:, 1:]).min(axis=0) / nu
         steps = common + threshold_steps(G, H, common, room)
     else:
-        steps = np.clip((G + pull * common) / (H + pull), -LEAF_CLIP, LEAF_CLIP)
+        a = pull * H.mean(axis=1, keepdims=True)
+        steps = np.clip((G + a * common) / (H + a), -LEAF_CLIP, LEAF_CLIP)
     for node, value in zip(leaves, to_scores(nu * steps), strict=True):
         node.value = value
     return tree
