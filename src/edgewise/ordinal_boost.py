@@ -121,7 +121,7 @@ class OrdinalEngine(Growing):
         self._steps = steps
         self._sampler = sampler
         # So coarse that sums over rows are exact, in whatever order; nothing becomes zero.
-        self._grid = 2.0 ** math.floor(51 - math.log2(math.fsum(self._weights)))
+        self._grid = 2.0 ** (51 - math.frexp(math.fsum(self._weights))[1])
 
     def tree(self, shrinkage: float) -> Tree:
         """One tree that moves all margins."""
@@ -223,8 +223,8 @@ class OrdinalBoostClassifier(BaseBooster):
         takes the order of y if it is an ordered categorical, else that of the sorted labels.
     pull : float
         How strongly the steps of the thresholds of a leaf are pulled together, as a share of the
-        leaf's second derivatives. 0: every threshold steps by itself. ``float("inf")``: proportional odds, one score per row and K - 1 ordered
-        thresholds.
+        leaf's second derivatives. 0: every threshold steps by itself. ``float("inf")``:
+        proportional odds, one score per row and K - 1 ordered thresholds.
     max_leaf_nodes : int, "auto" or None
         Largest number of leaves of a tree. Trees grow best-first. "auto" is 40, or three per class
         if that is more, and fewer on few rows. None sets no limit.

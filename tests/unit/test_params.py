@@ -34,7 +34,7 @@ BAD = {
     "validation_fraction": ([0, 1, 1.5, -0.1, np.nan, None], ["above 0", "below 1"]),
     "n_iter_no_change": ([0, -5, 1.0, None], ["integer", "at least 1"]),
     "scoring": ([3, ["loss"], None], ["'loss'", "scorer", "callable"]),
-    "calibration": (["isotonic", True, 1], ["'priors'", "'temperature'", "'vector'", "None"]),
+    "calibration": (["isotonic", True, 1], ["'auto'", "None"]),
     "time_limit": ([0, -1.0, "1 h", True, float("nan")], ["above 0", "None"]),
     "on_interrupt": (["stop", None, True], ["'raise'", "'keep'"]),
     "warm_start": (["no", 1, None], ["True", "False"]),
@@ -67,6 +67,8 @@ OWN = {
     "cost": ([1.0, "dear", [1, 2, 3], [[0, 1], [1]]], ["None", "matrix", "row and column"]),
     "effort": (["much", None, 1], ["'fast'", "'default'", "'best'"]),
     "max_trees": ([0, -1, 2.5, "few", True], ["integer", "at least 1", "None"]),
+    "order": ([1, "up", ["low"], {"low": 0}], ["None", "list", "from the lowest"]),
+    "pull": ([-1, np.nan, "1", None, True], ["number", "at least 0", "infinity"]),
     "n_layers": ([0, 5001, 2.0, None, "ten"], ["integer", "from 1 to 5000"]),
     "routing": (["drawn", None, 1], ["'expected'", "'random'"]),
     "base": (
@@ -165,6 +167,12 @@ GOOD_OWN = {
         {"votes": "real", "base": "one_vs_all"},
         {"initial_weights": "uniform"},
     ],
+    edgewise.OrdinalBoostClassifier: [
+        {"order": [2, 0, 1]},
+        {"pull": 0},
+        {"pull": float("inf")},
+        {"calibration": None},
+    ],
     edgewise.SAMMEClassifier: [{"base": "tree"}, {"base": DecisionTreeClassifier(max_depth=1)}],
     edgewise.SoftmaxBoostClassifier: [
         {"cost": 1 - np.eye(3)},
@@ -188,7 +196,12 @@ def test_good_value_of_its_own_is_taken(classifier, parameters):
     assert model.predict_proba(X).shape == (12, 3)
 
 
-AUTO = {"AOSOLogitBoostClassifier", "AdaBoostMHClassifier", "SAMMEClassifier"}
+AUTO = {
+    "AOSOLogitBoostClassifier",
+    "AdaBoostMHClassifier",
+    "OrdinalBoostClassifier",
+    "SAMMEClassifier",
+}
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
@@ -219,8 +232,10 @@ def test_class_weight_multiplies_sample_weight(make):
 
 def test_balanced_classes_start_alike(make):
     uneven = np.repeat([0, 1, 2], [2, 3, 7])
-    model = make(class_weight="balanced").fit(X, uneven)
-    np.testing.assert_allclose(model.model_.start, np.zeros(3), atol=1e-12)
+    model, even = make(class_weight="balanced").fit(X, uneven), make().fit(X, Y)
+    np.testing.assert_allclose(model.model_.start, even.model_.start, atol=1e-12)
+    if make.func is not edgewise.OrdinalBoostClassifier:  # whose middle class has two thresholds
+        np.testing.assert_allclose(model.model_.start, np.zeros(3), atol=1e-12)
 
 
 def test_silent_unless_asked(make, capfd):
