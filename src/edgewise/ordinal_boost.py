@@ -15,9 +15,10 @@ round, with g_ik = -dL/dF_ik and h_ik = d2L/dF_ik^2,
     beta_jk = (sum_{R_j} g_ik + a_j beta_j) / (sum_{R_j} h_ik + a_j)
     F_ik   += nu beta_jk.
 
-a_j is `pull` times the mean over k of sum_{R_j} h_ik. The pull leads from thresholds that step by themselves (0) to proportional odds (infinity), the
-model of McCullagh (1980): F_ik = f(x_i) - theta_k with one f. There all thresholds move by beta_j,
-and the theta_k by a Newton step of their own, shortened where it would change their order.
+a_j is `pull` times the mean over k of sum_{R_j} h_ik. The pull leads from thresholds that step by
+themselves (0) to proportional odds (infinity), the model of McCullagh (1980): F_ik = f(x_i) -
+theta_k with one f. There all thresholds move by beta_j, and the theta_k by a Newton step of their
+own, shortened where it would change their order.
 
 Class k has the score S_k = sum_{j < k} F_ij / 2 - sum_{j >= k} F_ij / 2: what all thresholds say
 for it. Scores are sums over trees, and F_k = S_{k+1} - S_k. The label is the class of the largest
