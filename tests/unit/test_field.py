@@ -37,9 +37,9 @@ def folder(tmp_path, monkeypatch):
     for seed, name in enumerate(("north", "south")):
         _table(seed).to_parquet(tmp_path / "tables" / f"{name}.parquet")
     monkeypatch.setenv("EDGEWISE_DATA", str(tmp_path))
-    tables._whole.cache_clear()
+    tables.whole_table.cache_clear()
     yield tmp_path
-    tables._whole.cache_clear()
+    tables.whole_table.cache_clear()
 
 
 def _table(seed):
