@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin
 
 import edgewise
 from edgewise._boosting.base import Booster
-from edgewise._families.logistic import BaseBooster
+from edgewise._families.logistic import LogisticBooster
 
 
 def spelled(value):
@@ -32,7 +32,7 @@ CLASSIFIERS = [
 LOGISTIC = [
     c
     for c in EVERY_CLASSIFIER
-    if issubclass(c, BaseBooster) and c is not edgewise.OrdinalBoostClassifier
+    if issubclass(c, LogisticBooster) and c is not edgewise.OrdinalBoostClassifier
 ]
 
 _FAST = {"n_estimators": 6, "learning_rate": 0.3, "max_leaf_nodes": 6, "min_samples_leaf": 1}

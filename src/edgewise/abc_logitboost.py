@@ -10,13 +10,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ._families.abc import ABCBooster, ABCRule
-from ._ground.documented import documented
-from ._ground.wording import hinting
+from ._ground.estimator import estimator
 from .logitboost import LogitBoostRule
 
 
-@documented
-@hinting
+@estimator
 class ABCLogitBoostClassifier(ABCBooster):
     """ABC-LogitBoost: K - 1 trees per round against an adaptively chosen base class.
 

@@ -13,13 +13,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ._families.abc import ABCBooster, ABCRule
-from ._ground.documented import documented
-from ._ground.wording import hinting
+from ._ground.estimator import estimator
 from .mart import MARTRule
 
 
-@documented
-@hinting
+@estimator
 class ABCMARTClassifier(ABCBooster):
     """ABC-MART: K - 1 regression trees per round against an adaptively chosen base class.
 

@@ -24,10 +24,9 @@ from typing import Any, ClassVar, Literal
 from numpy.typing import NDArray
 
 from ._boosting.grower import Engine, Layout, Tree
-from ._families.logistic import BaseBooster
+from ._families.logistic import LogisticBooster
 from ._ground import params as p
-from ._ground.documented import documented
-from ._ground.wording import hinting
+from ._ground.estimator import estimator
 
 LeafKind = Literal["pair", "vector"]
 
@@ -53,9 +52,8 @@ class AOSORule:
         return {}
 
 
-@documented
-@hinting
-class AOSOLogitBoostClassifier(BaseBooster):
+@estimator
+class AOSOLogitBoostClassifier(LogisticBooster):
     """AOSO-LogitBoost: one tree per round, a pair of classes chosen at every node.
 
     The strongest single booster of this library on most tables.
@@ -88,75 +86,13 @@ class AOSOLogitBoostClassifier(BaseBooster):
 
     _most_rounds = 500
     _class_trees = False
-    _rules: ClassVar[dict[str, p.Rule]] = BaseBooster._rules | {
+    _rules: ClassVar[dict[str, p.Rule]] = LogisticBooster._rules | {
         "leaf": p.one_of("pair", "vector"),
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
     }
 
-    def __init__(
-        self,
-        *,
-        leaf: LeafKind = "pair",
-        n_estimators: int | Literal["auto"] = "auto",
-        learning_rate: float = 0.1,
-        max_leaf_nodes: int | Literal["auto"] | None = "auto",
-        max_depth: int | None = None,
-        min_samples_leaf: int | Literal["auto"] = "auto",
-        l2_regularization: float = 0.0,
-        min_gain: float = 0.0,
-        max_delta: float | None = None,
-        subsample: float = 1.0,
-        max_features: int | float | None = None,
-        splitter: Literal["best", "random"] = "best",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        init: str = "prior",
-        class_weight: Any = None,
-        calibration: str | None = "auto",
-        early_stopping: bool | str = "auto",
-        validation_fraction: float | Literal["auto"] = "auto",
-        n_iter_no_change: int = 50,
-        scoring: Any = "loss",
-        time_limit: float | None = None,
-        on_interrupt: str = "raise",
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            max_leaf_nodes=max_leaf_nodes,  # type: ignore[arg-type]
-            max_depth=max_depth,
-            min_samples_leaf=min_samples_leaf,
-            l2_regularization=l2_regularization,
-            min_gain=min_gain,
-            max_delta=max_delta,
-            subsample=subsample,
-            max_features=max_features,
-            splitter=splitter,
-            monotonic_cst=monotonic_cst,
-            interaction_cst=interaction_cst,
-            max_bins=max_bins,
-            categorical_features=categorical_features,
-            init=init,
-            class_weight=class_weight,
-            calibration=calibration,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            scoring=scoring,
-            time_limit=time_limit,
-            on_interrupt=on_interrupt,
-            warm_start=warm_start,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.leaf = leaf
+    leaf: LeafKind = "pair"
+    max_leaf_nodes: int | Literal["auto"] | None = "auto"  # type: ignore[assignment]  # wider
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> AOSORule:
         return AOSORule(self.leaf, self.learning_rate)

@@ -17,9 +17,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ._boosting.grower import Criterion
-from ._families.logistic import BaseBooster
-from ._ground.documented import documented
-from ._ground.wording import hinting
+from ._families.logistic import LogisticBooster
+from ._ground.estimator import estimator
 from .mart import MARTRule
 
 
@@ -29,9 +28,8 @@ class LogitBoostRule(MARTRule):
     criterion: Criterion = "newton"
 
 
-@documented
-@hinting
-class LogitBoostClassifier(BaseBooster):
+@estimator
+class LogitBoostClassifier(LogisticBooster):
     """Robust LogitBoost: K regression trees per round, grown on first and second derivatives.
 
     References

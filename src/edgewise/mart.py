@@ -17,9 +17,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from ._boosting.grower import ALONE, Criterion, Engine, Tree
-from ._families.logistic import BaseBooster
-from ._ground.documented import documented
-from ._ground.wording import hinting
+from ._families.logistic import LogisticBooster
+from ._ground.estimator import estimator
 
 
 class MARTRule:
@@ -47,9 +46,8 @@ class MARTRule:
         return {}
 
 
-@documented
-@hinting
-class MARTClassifier(BaseBooster):
+@estimator
+class MARTClassifier(LogisticBooster):
     """MART: K regression trees per round, grown on first derivatives.
 
     References

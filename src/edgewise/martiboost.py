@@ -27,7 +27,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -45,9 +44,9 @@ from ._data.rows import Rows
 from ._data.sparse import Matrix
 from ._data.weights import Weights
 from ._ground import params as p
-from ._ground.documented import documented
 from ._ground.errors import InvalidDataError
-from ._ground.wording import hinting
+from ._ground.estimator import estimator
+from ._ground.sklearn import BaseEstimator, ClassifierMixin
 from ._model.check import check_types, need
 from ._model.model import Model, ModelBuilder
 from ._model.saved import Saved
@@ -132,9 +131,8 @@ class Walk:
         self.mass = after
 
 
-@documented
-@hinting
-class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+@estimator
+class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
     """MartiBoost: a branching program of weak learners, for two classes with noisy labels.
 
     Parameters
@@ -211,32 +209,17 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):  # type: igno
         "verbose": p.integer(0),
     }
 
-    def __init__(
-        self,
-        *,
-        n_layers: int = 50,
-        routing: Literal["expected", "random"] = "expected",
-        max_leaf_nodes: int | None = 2,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 1,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_layers = n_layers
-        self.routing = routing
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_layers: int = 50
+    routing: Literal["expected", "random"] = "expected"
+    max_leaf_nodes: int | None = 2
+    max_depth: int | None = None
+    min_samples_leaf: int = 1
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the program to rows X with labels y of two classes.

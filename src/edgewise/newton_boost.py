@@ -17,7 +17,7 @@ loss, unless ``init="zero"``.
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,10 @@ from ._data.rows import Rows
 from ._data.sparse import Matrix
 from ._data.targets import Labels
 from ._data.weights import Weights
-from ._families.logistic import BaseBooster
+from ._families.logistic import LogisticBooster
 from ._ground import params as p
-from ._ground.documented import documented
 from ._ground.errors import InvalidDataError, InvalidParameterError
-from ._ground.wording import hinting
+from ._ground.estimator import estimator
 from ._model.model import Model, Scores
 from .losses import LogLoss, Loss
 
@@ -108,9 +107,8 @@ class NewtonRule:
         return {}
 
 
-@documented
-@hinting
-class NewtonBoostClassifier(BaseBooster):
+@estimator
+class NewtonBoostClassifier(LogisticBooster):
     """Newton boosting: K regression trees per round for a loss of your choice.
 
     Parameters
@@ -136,77 +134,14 @@ class NewtonBoostClassifier(BaseBooster):
     array([0, 0])
     """
 
-    _rules: ClassVar[dict[str, p.Rule]] = BaseBooster._rules | {
+    _rules: ClassVar[dict[str, p.Rule]] = LogisticBooster._rules | {
         "loss": (
             lambda v: v == "log_loss" or (isinstance(v, Loss) and not isinstance(v, type)),
             "'log_loss' or an object with the methods value, gradient and hessian",
         )
     }
 
-    def __init__(
-        self,
-        *,
-        loss: Any = "log_loss",
-        n_estimators: int | Literal["auto"] = "auto",
-        learning_rate: float = 0.1,
-        max_leaf_nodes: int | None = 20,
-        max_depth: int | None = None,
-        min_samples_leaf: int | Literal["auto"] = "auto",
-        l2_regularization: float = 0.0,
-        min_gain: float = 0.0,
-        max_delta: float | None = None,
-        subsample: float = 1.0,
-        max_features: int | float | None = None,
-        splitter: Literal["best", "random"] = "best",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        init: str = "prior",
-        class_weight: Any = None,
-        calibration: str | None = "auto",
-        early_stopping: bool | str = "auto",
-        validation_fraction: float | Literal["auto"] = "auto",
-        n_iter_no_change: int = 50,
-        scoring: Any = "loss",
-        time_limit: float | None = None,
-        on_interrupt: str = "raise",
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            max_leaf_nodes=max_leaf_nodes,
-            max_depth=max_depth,
-            min_samples_leaf=min_samples_leaf,
-            l2_regularization=l2_regularization,
-            min_gain=min_gain,
-            max_delta=max_delta,
-            subsample=subsample,
-            max_features=max_features,
-            splitter=splitter,
-            monotonic_cst=monotonic_cst,
-            interaction_cst=interaction_cst,
-            max_bins=max_bins,
-            categorical_features=categorical_features,
-            init=init,
-            class_weight=class_weight,
-            calibration=calibration,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            scoring=scoring,
-            time_limit=time_limit,
-            on_interrupt=on_interrupt,
-            warm_start=warm_start,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.loss = loss
+    loss: Any = "log_loss"
 
     @property
     def _lowered(self) -> Any:

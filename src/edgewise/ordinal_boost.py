@@ -46,12 +46,11 @@ from ._boosting.validation import Answers
 from ._data.rows import Rows
 from ._data.sparse import Matrix
 from ._data.weights import Weights
-from ._families.logistic import BaseBooster
+from ._families.logistic import LogisticBooster
 from ._ground import params as p
 from ._ground import portable
-from ._ground.documented import documented
 from ._ground.errors import InvalidDataError, InvalidParameterError
-from ._ground.wording import hinting
+from ._ground.estimator import estimator
 from ._model.check import need
 from ._model.model import Model, Scores
 
@@ -208,9 +207,8 @@ class OrdinalRule:
         return {}
 
 
-@documented
-@hinting
-class OrdinalBoostClassifier(BaseBooster):
+@estimator
+class OrdinalBoostClassifier(LogisticBooster):
     """Ordinal boosting: one tree per round for classes that have an order.
 
     For labels such as "low", "medium", "high", where a wrong class costs the more the further it
@@ -264,7 +262,7 @@ class OrdinalBoostClassifier(BaseBooster):
     array(['low', 'medium', 'high'], dtype='<U6')
     """
 
-    _rules: ClassVar[dict[str, p.Rule]] = BaseBooster._rules | {
+    _rules: ClassVar[dict[str, p.Rule]] = LogisticBooster._rules | {
         "order": (
             lambda v: v is None or (isinstance(v, list | tuple | np.ndarray) and len(v) >= 2),
             "None or a list of two labels or more, from the lowest class to the highest",
@@ -276,7 +274,7 @@ class OrdinalBoostClassifier(BaseBooster):
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
         "calibration": p.one_of("auto", None),
     }
-    _fitted: ClassVar[dict[str, p.Rule]] = BaseBooster._fitted | {
+    _fitted: ClassVar[dict[str, p.Rule]] = LogisticBooster._fitted | {
         "order_": (
             lambda v: isinstance(v, np.ndarray) and v.dtype == np.int64 and v.ndim == 1,
             "a vector of integers of 64 bits",
@@ -284,72 +282,9 @@ class OrdinalBoostClassifier(BaseBooster):
     }
     _most_rounds = 500
 
-    def __init__(
-        self,
-        *,
-        order: Any = None,
-        pull: float = 0.01,
-        n_estimators: int | Literal["auto"] = "auto",
-        learning_rate: float = 0.1,
-        max_leaf_nodes: int | Literal["auto"] | None = "auto",
-        max_depth: int | None = None,
-        min_samples_leaf: int | Literal["auto"] = "auto",
-        l2_regularization: float = 0.0,
-        min_gain: float = 0.0,
-        max_delta: float | None = None,
-        subsample: float = 1.0,
-        max_features: int | float | None = None,
-        splitter: Literal["best", "random"] = "best",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        init: str = "prior",
-        class_weight: Any = None,
-        calibration: str | None = "auto",
-        early_stopping: bool | str = "auto",
-        validation_fraction: float | Literal["auto"] = "auto",
-        n_iter_no_change: int = 50,
-        scoring: Any = "loss",
-        time_limit: float | None = None,
-        on_interrupt: str = "raise",
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            max_leaf_nodes=max_leaf_nodes,  # type: ignore[arg-type]
-            max_depth=max_depth,
-            min_samples_leaf=min_samples_leaf,
-            l2_regularization=l2_regularization,
-            min_gain=min_gain,
-            max_delta=max_delta,
-            subsample=subsample,
-            max_features=max_features,
-            splitter=splitter,
-            monotonic_cst=monotonic_cst,
-            interaction_cst=interaction_cst,
-            max_bins=max_bins,
-            categorical_features=categorical_features,
-            init=init,
-            class_weight=class_weight,
-            calibration=calibration,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            scoring=scoring,
-            time_limit=time_limit,
-            on_interrupt=on_interrupt,
-            warm_start=warm_start,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.order = order
-        self.pull = pull
+    order: Any = None
+    pull: float = 0.01
+    max_leaf_nodes: int | Literal["auto"] | None = "auto"  # type: ignore[assignment]  # wider
 
     # --- fitting ----------------------------------------------------------------------------
 

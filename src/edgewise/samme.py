@@ -48,8 +48,7 @@ from ._families.vote_grower import VoteGrower
 from ._families.voting import VotingBooster, at_most
 from ._ground import params as p
 from ._ground import portable
-from ._ground.documented import documented
-from ._ground.wording import hinting
+from ._ground.estimator import estimator
 from ._model.ensemble import EnsembleBuilder, EnsembleModel, Member
 from ._model.model import Scores
 
@@ -217,8 +216,7 @@ class SAMMERule:
         return self._story
 
 
-@documented
-@hinting
+@estimator
 class SAMMEClassifier(VotingBooster):
     """SAMME: AdaBoost for K classes, with one K-class classifier per round.
 
@@ -256,56 +254,10 @@ class SAMMEClassifier(VotingBooster):
     }
     _fitted: ClassVar[dict[str, p.Rule]] = VotingBooster._fitted | {"sharpness_": p.real(0.0)}
 
-    def __init__(
-        self,
-        *,
-        base: Any = "tree",
-        n_estimators: int = 200,
-        learning_rate: float = 1.0,
-        max_leaf_nodes: int | Literal["auto"] | None = "auto",
-        max_depth: int | None = None,
-        min_samples_leaf: int = 1,
-        min_gain: float = 0.0,
-        interaction_cst: Any = None,
-        max_features: int | float | None = None,
-        splitter: Literal["best", "random"] = "best",
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | str = "auto",
-        validation_fraction: float | Literal["auto"] = "auto",
-        n_iter_no_change: int = 50,
-        scoring: Any = "accuracy",
-        time_limit: float | None = None,
-        on_interrupt: str = "raise",
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.base = base
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes: Any = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_gain = min_gain
-        self.interaction_cst = interaction_cst
-        self.max_features = max_features
-        self.splitter = splitter
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.scoring = scoring
-        self.time_limit = time_limit
-        self.on_interrupt = on_interrupt
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    base: Any = "tree"
+    n_estimators: int = 200
+    max_leaf_nodes: int | Literal["auto"] | None = "auto"
+    scoring: Any = "accuracy"
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> SAMMERule:
         errors = history.get("error", np.empty(0))

@@ -47,9 +47,8 @@ from ._families.vote_grower import VoteGrower
 from ._families.voting import VotingBooster
 from ._ground import params as p
 from ._ground.checks import check_cost
-from ._ground.documented import documented
 from ._ground.errors import InvalidDataError
-from ._ground.wording import hinting
+from ._ground.estimator import estimator
 from ._model.model import Scores
 
 SMOOTHNESS = 1 / (3 * np.sqrt(3))
@@ -168,8 +167,7 @@ class SoftmaxRule:
         return self._story
 
 
-@documented
-@hinting
+@estimator
 class SoftmaxBoostClassifier(VotingBooster):
     """Soft-max boosting: minimises the expected cost of a stochastic decision rule.
 
@@ -209,60 +207,12 @@ class SoftmaxBoostClassifier(VotingBooster):
         "step": p.one_of("paper", "constant"),
     }
 
-    def __init__(
-        self,
-        *,
-        cost: ArrayLike | None = None,
-        projection: Literal["sampled", "exact"] = "sampled",
-        step: Literal["paper", "constant"] = "paper",
-        n_estimators: int = 500,
-        learning_rate: float = 1.0,
-        max_leaf_nodes: int | None = 12,
-        max_depth: int | None = None,
-        min_samples_leaf: int = 1,
-        min_gain: float = 0.0,
-        interaction_cst: Any = None,
-        max_features: int | float | None = None,
-        splitter: Literal["best", "random"] = "best",
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        class_weight: Any = None,
-        early_stopping: bool | str = "auto",
-        validation_fraction: float | Literal["auto"] = "auto",
-        n_iter_no_change: int = 50,
-        scoring: Any = "accuracy",
-        time_limit: float | None = None,
-        on_interrupt: str = "raise",
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.cost = cost
-        self.projection = projection
-        self.step = step
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_gain = min_gain
-        self.interaction_cst = interaction_cst
-        self.max_features = max_features
-        self.splitter = splitter
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.class_weight = class_weight
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.scoring = scoring
-        self.time_limit = time_limit
-        self.on_interrupt = on_interrupt
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    cost: ArrayLike | None = None
+    projection: Literal["sampled", "exact"] = "sampled"
+    step: Literal["paper", "constant"] = "paper"
+    n_estimators: int = 500
+    max_leaf_nodes: int | None = 12
+    scoring: Any = "accuracy"
 
     def fit(  # type: ignore[override]  # noqa: PLR0917 - rows are in memory, so y is needed
         self,

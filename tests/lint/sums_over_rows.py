@@ -63,7 +63,7 @@ EXCEPTIONS = {
     ("_families/coefficients.py", "_with_edge"): (1, LEAVES),
     ("_families/coefficients.py", "binary"): (2, LEAVES),
     ("_families/coefficients.py", "sum_by"): (1, "over leaves, one after the other"),
-    ("_families/logistic.py", "BaseBooster._start"): (1, "over classes"),
+    ("_families/logistic.py", "LogisticBooster._start"): (1, "over classes"),
     ("_families/mh_bases.py", "root_votes"): (1, LEAVES),
     ("_families/mh_bases.py", "edge_of"): (1, LEAVES),
     ("_families/mh_bases.py", "AnyClassifier.learn"): (2, SKLEARN),

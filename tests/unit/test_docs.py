@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support import CLASSIFIERS, EVERY_CLASSIFIER, table
 
-from edgewise._families.logistic import BaseBooster
+from edgewise._families.logistic import LogisticBooster
 
 PROJECT = Path(__file__).parents[2]
 DOCS = PROJECT / "docs"
@@ -25,7 +25,7 @@ PAGES = {
     "SoftmaxBoostClassifier": "softmax_boost",
     "MartiBoostClassifier": "martiboost",
 }
-VOTERS = [c for c in EVERY_CLASSIFIER if not issubclass(c, BaseBooster)]
+VOTERS = [c for c in EVERY_CLASSIFIER if not issubclass(c, LogisticBooster)]
 ROW = re.compile(r"^\| `(\w+)` \| `([^`]+)` \|", re.MULTILINE)  # | `parameter` | `default` |
 TOLD = re.compile(r"^\| `(\w+)` \| [^`|]", re.MULTILINE)  # | `name` | what it is |
 LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
@@ -51,7 +51,9 @@ def shared_rows(estimator):
         return []
     text = (DOCS / "parameters.md").read_text()
     family = (
-        "The logistic family" if issubclass(estimator, BaseBooster) else "The boosters that vote"
+        "The logistic family"
+        if issubclass(estimator, LogisticBooster)
+        else "The boosters that vote"
     )
     return [*ROW.findall(section(text, "")), *ROW.findall(section(text, family))]
 

@@ -8,7 +8,7 @@ import pytest
 from support import CLASSIFIERS, EVERY_CLASSIFIER
 
 import edgewise
-from edgewise._families.logistic import BaseBooster
+from edgewise._families.logistic import LogisticBooster
 
 PUBLIC = [
     "ABCLogitBoostClassifier",
@@ -94,7 +94,7 @@ def test_version():
 @pytest.mark.parametrize("classifier", CLASSIFIERS)
 def test_parameters_are_keyword_only_and_few(classifier):
     parameters = inspect.signature(classifier).parameters
-    of_family = LOGISTIC_OWN if issubclass(classifier, BaseBooster) else set()
+    of_family = LOGISTIC_OWN if issubclass(classifier, LogisticBooster) else set()
     assert set(parameters) == SHARED | of_family | OWN.get(classifier.__name__, set())
     assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
     with pytest.raises(TypeError, match="n_estimator"):

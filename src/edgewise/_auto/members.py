@@ -20,7 +20,7 @@ from .._boosting.loop import Builder, History, Watcher, boost
 from .._boosting.sampling import Sampler
 from .._data.groups import grouped
 from .._data.rows import Rows
-from .._families.logistic import BaseBooster
+from .._families.logistic import LogisticBooster
 from .._ground import params as p
 from .._ground import portable
 from .._model.model import Model, ModelBuilder, Scores
@@ -62,7 +62,7 @@ class Task(NamedTuple):
     """A member to fit."""
 
     setting: str
-    booster: BaseBooster  # its parameters; the attributes of a fit that growing needs
+    booster: LogisticBooster  # its parameters; the attributes of a fit that growing needs
     stage: int
     folds: tuple[int, ...]
     held_out: NDArray[np.bool_]  # (n)

@@ -8,7 +8,7 @@ these settings were chosen, and what did not help, is in docs/auto_boost.md.
 import math
 from typing import Any, Literal, NamedTuple
 
-from .._families.logistic import BaseBooster
+from .._families.logistic import LogisticBooster
 from ..aoso_logitboost import AOSOLogitBoostClassifier
 from ..logitboost import LogitBoostClassifier
 
@@ -23,12 +23,12 @@ class Setting(NamedTuple):
     """How some members boost."""
 
     name: str
-    cls: type[BaseBooster]
+    cls: type[LogisticBooster]
     parameters: dict[str, Any]
     large: bool = False  # whether trees grow with the rows rather than with the classes
     step: float = 1.0  # over the usual learning rate
 
-    def booster(self, n_rows: int, **given: Any) -> BaseBooster:
+    def booster(self, n_rows: int, **given: Any) -> LogisticBooster:
         size: dict[str, Any] = {"min_samples_leaf": min(max(1, n_rows // 200), 5)}
         if self.large:
             size = {"min_samples_leaf": 1, "max_leaf_nodes": max(8, min(n_rows // 20, 256))}

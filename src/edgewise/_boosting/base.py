@@ -9,11 +9,10 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,6 +24,8 @@ from .._data.rows import NOTHING_TO_HOLD_OUT, Rows
 from .._data.sparse import SparseRows
 from .._ground import params as p
 from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._ground.estimator import with_parameters
+from .._ground.sklearn import BaseEstimator, ClassifierMixin
 from .._model.explained import Explained
 from .._model.model import Model, ModelBuilder, Scores
 from .._model.saved import Saved
@@ -73,7 +74,8 @@ class Learned(NamedTuple):
     n_iter_: int
 
 
-class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped
+@with_parameters
+class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEstimator):
     """The estimator that all boosters share.
 
     `fit` is a transaction: a fit that fails or is interrupted leaves the estimator as it was.
@@ -204,19 +206,30 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         "stop_reason_": p.text(),
     }
 
+    # Families say the rest of these four.
     n_estimators: Any
-    categorical_features: Any
-    n_jobs: int | None
-    random_state: Any
-    verbose: int
-    warm_start: bool
-    class_weight: Any
-    early_stopping: bool | str
-    validation_fraction: Any
-    n_iter_no_change: int
-    scoring: Any
-    time_limit: float | None
-    on_interrupt: str
+    learning_rate: float
+    max_leaf_nodes: Any
+    min_samples_leaf: Any
+
+    max_depth: int | None = None
+    min_gain: float = 0.0
+    max_features: int | float | None = None
+    splitter: Literal["best", "random"] = "best"
+    interaction_cst: Any = None
+    max_bins: int = 255
+    categorical_features: Any = "from_dtype"
+    class_weight: Any = None
+    early_stopping: bool | str = "auto"
+    validation_fraction: float | Literal["auto"] = "auto"
+    n_iter_no_change: int = 50
+    scoring: Any = "loss"
+    time_limit: float | None = None
+    on_interrupt: str = "raise"
+    warm_start: bool = False
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
 
     # --- what a family or an algorithm says ---------------------------------------------------
 

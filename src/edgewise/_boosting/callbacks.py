@@ -9,7 +9,7 @@ that newer versions call; the latter stops the fit if it returns True. A hook th
 import copy
 import inspect
 from collections.abc import Callable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from .loop import Builder, History, Watcher
 
@@ -91,7 +91,10 @@ def _as_it_is(method: Any) -> Any:
     return method
 
 
-Supported: type = CallbackSupportMixin or OwnCallbackSupport
+if TYPE_CHECKING:
+    Supported = OwnCallbackSupport
+else:
+    Supported = CallbackSupportMixin or OwnCallbackSupport
 managed: Callable[..., Any] = with_callbacks or _as_it_is
 
 

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from .._boosting.grower import Criterion, Engine, Tree
 from .._ground import params as p
-from .logistic import BaseBooster
+from .._ground.estimator import with_parameters
+from .logistic import LogisticBooster
 
 Search = int | Literal["exhaustive"]
 
@@ -88,7 +89,8 @@ class ABCRule:
         return {b: [tree[pair] for pair in pairs] for b, pairs in moves.items()}
 
 
-class ABCBooster(BaseBooster):
+@with_parameters
+class ABCBooster(LogisticBooster):
     """Adds the search for the base class.
 
     Parameters
@@ -101,80 +103,15 @@ class ABCBooster(BaseBooster):
         Number of first rounds without a base class.
     """
 
-    _rules: ClassVar[dict[str, p.Rule]] = BaseBooster._rules | {
+    _rules: ClassVar[dict[str, p.Rule]] = LogisticBooster._rules | {
         "search": p.either(p.integer(1), p.one_of("exhaustive")),
         "gap": p.integer(0),
         "warmup": p.integer(0),
     }
 
-    def __init__(
-        self,
-        *,
-        search: Search = 2,
-        gap: int = 5,
-        warmup: int = 0,
-        n_estimators: int | Literal["auto"] = "auto",
-        learning_rate: float = 0.1,
-        max_leaf_nodes: int | None = 20,
-        max_depth: int | None = None,
-        min_samples_leaf: int | Literal["auto"] = "auto",
-        l2_regularization: float = 0.0,
-        min_gain: float = 0.0,
-        max_delta: float | None = None,
-        subsample: float = 1.0,
-        max_features: int | float | None = None,
-        splitter: Literal["best", "random"] = "best",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        init: str = "prior",
-        class_weight: Any = None,
-        calibration: str | None = "auto",
-        early_stopping: bool | str = "auto",
-        validation_fraction: float | Literal["auto"] = "auto",
-        n_iter_no_change: int = 50,
-        scoring: Any = "loss",
-        time_limit: float | None = None,
-        on_interrupt: str = "raise",
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            max_leaf_nodes=max_leaf_nodes,
-            max_depth=max_depth,
-            min_samples_leaf=min_samples_leaf,
-            l2_regularization=l2_regularization,
-            min_gain=min_gain,
-            max_delta=max_delta,
-            subsample=subsample,
-            max_features=max_features,
-            splitter=splitter,
-            monotonic_cst=monotonic_cst,
-            interaction_cst=interaction_cst,
-            max_bins=max_bins,
-            categorical_features=categorical_features,
-            init=init,
-            class_weight=class_weight,
-            calibration=calibration,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            scoring=scoring,
-            time_limit=time_limit,
-            on_interrupt=on_interrupt,
-            warm_start=warm_start,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.search = search
-        self.gap = gap
-        self.warmup = warmup
+    search: Search = 2
+    gap: int = 5
+    warmup: int = 0
 
     def _abc_rule(self, plain: PlainRule, history: dict[str, NDArray[Any]]) -> ABCRule:
         found = history.get("base_class", np.empty(0))

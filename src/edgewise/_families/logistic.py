@@ -18,12 +18,14 @@ from .._data.rows import Rows
 from .._ground import params as p
 from .._ground import portable
 from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._ground.estimator import with_parameters
 from .._model.model import Scores
 
 MAX_DELTA = 5.0  # the largest step of a leaf, unless the user says otherwise
 
 
-class BaseBooster(Booster):
+@with_parameters
+class LogisticBooster(Booster):
     """Boosting with the multinomial logistic loss.
 
     Parameters
@@ -71,66 +73,16 @@ class BaseBooster(Booster):
         "monotonic_cst": p.directions(),
     }
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int | Literal["auto"] = "auto",
-        learning_rate: float = 0.1,
-        max_leaf_nodes: int | None = 20,
-        max_depth: int | None = None,
-        min_samples_leaf: int | Literal["auto"] = "auto",
-        l2_regularization: float = 0.0,
-        min_gain: float = 0.0,
-        max_delta: float | None = None,
-        subsample: float = 1.0,
-        max_features: int | float | None = None,
-        splitter: Literal["best", "random"] = "best",
-        monotonic_cst: Any = None,
-        interaction_cst: Any = None,
-        max_bins: int = 255,
-        categorical_features: Any = "from_dtype",
-        init: str = "prior",
-        class_weight: Any = None,
-        calibration: str | None = "auto",
-        early_stopping: bool | str = "auto",
-        validation_fraction: float | Literal["auto"] = "auto",
-        n_iter_no_change: int = 50,
-        scoring: Any = "loss",
-        time_limit: float | None = None,
-        on_interrupt: str = "raise",
-        warm_start: bool = False,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_leaf_nodes = max_leaf_nodes
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.l2_regularization = l2_regularization
-        self.min_gain = min_gain
-        self.max_delta = max_delta
-        self.subsample = subsample
-        self.max_features = max_features
-        self.splitter = splitter
-        self.monotonic_cst = monotonic_cst
-        self.interaction_cst = interaction_cst
-        self.max_bins = max_bins
-        self.categorical_features = categorical_features
-        self.init = init
-        self.class_weight = class_weight
-        self.calibration = calibration
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.scoring = scoring
-        self.time_limit = time_limit
-        self.on_interrupt = on_interrupt
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    n_estimators: int | Literal["auto"] = "auto"
+    learning_rate: float = 0.1
+    max_leaf_nodes: int | None = 20
+    min_samples_leaf: int | Literal["auto"] = "auto"
+    l2_regularization: float = 0.0
+    max_delta: float | None = None
+    subsample: float = 1.0
+    monotonic_cst: Any = None
+    init: str = "prior"
+    calibration: str | None = "auto"
 
     _most_rounds: ClassVar[int] = 200
     _class_trees: ClassVar[bool] = True  # whether rounds grow class trees or a pair tree

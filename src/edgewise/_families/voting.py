@@ -1,6 +1,6 @@
 """The boosters that vote, AdaBoost.MH, SAMME and soft-max boosting: parameters they share."""
 
-from typing import Any, Literal
+from typing import Any
 
 from .._boosting import constraints
 from .._boosting.base import Booster
@@ -8,6 +8,7 @@ from .._boosting.sampling import Sampler, n_drawn, seed_of
 from .._boosting.threads import n_threads
 from .._data.features import columns_of
 from .._data.rows import Rows
+from .._ground.estimator import with_parameters
 from .vote_grower import VoteGrower
 
 ROWS_PER_LEAF = 40
@@ -18,6 +19,7 @@ def at_most(leaves: int, n_rows: int, least: int) -> int:
     return min(leaves, max(least, n_rows // ROWS_PER_LEAF))
 
 
+@with_parameters
 class VotingBooster(Booster):
     """Boosting of trees that vote: the exponential loss, or the cost of mistakes.
 
@@ -29,14 +31,8 @@ class VotingBooster(Booster):
         Smallest gain a split must have, with weights that sum to one.
     """
 
-    max_leaf_nodes: int | None
-    max_depth: int | None
-    min_samples_leaf: int
-    min_gain: float
-    interaction_cst: Any
-    max_features: int | float | None
-    splitter: Literal["best", "random"]
-    max_bins: int
+    learning_rate: float = 1.0
+    min_samples_leaf: int = 1
 
     def _draws(self) -> bool:
         """Return whether rounds differ in features or cuts; error-free trees then do not stop."""
@@ -45,7 +41,8 @@ class VotingBooster(Booster):
 
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
         """Leaves of a tree; 0 means no limit."""
-        return self.max_leaf_nodes or 0
+        limit: int = self.max_leaf_nodes or 0
+        return limit
 
     def _grower(self, rows: Rows, n_classes: int) -> VoteGrower:
         seed = seed_of(self.random_state)

@@ -51,6 +51,14 @@ def did_you_mean(word: str, known: Iterable[Any]) -> str:
     return f" Did you mean {lower[close[0]]!r}?" if close else ""
 
 
+def no_parameter(owner: type, name: str, known: Iterable[str]) -> TypeError:
+    """The error of a constructor that is given a parameter it does not have."""
+    return TypeError(
+        f"{owner.__name__} has no parameter {name!r}.{did_you_mean(name, known)} It has "
+        f"{', '.join(known)}."
+    )
+
+
 def hinting(cls: Class) -> Class:
     """A class whose constructor names the parameter that was probably meant."""
     init: Callable[..., None] = cls.__init__  # type: ignore[misc]
@@ -64,10 +72,7 @@ def hinting(cls: Class) -> Class:
             unknown = [name for name in given if name not in known]
             if not unknown:
                 raise
-            raise TypeError(
-                f"{cls.__name__} has no parameter {unknown[0]!r}."
-                f"{did_you_mean(unknown[0], known)} It has {', '.join(known)}."
-            ) from None
+            raise no_parameter(cls, unknown[0], known) from None
 
     cls.__init__ = __init__  # type: ignore[misc]
     return cls

@@ -51,6 +51,8 @@ class Saved:
     _rules: ClassVar[dict[str, p.Rule]]
     _fitted: ClassVar[dict[str, p.Rule]] = {}  # what a fit leaves beside model and history
 
+    is_categorical_: NDArray[np.bool_] | None
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file that `edgewise.load` reads.
 

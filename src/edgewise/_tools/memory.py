@@ -11,7 +11,7 @@ from .._boosting.threads import n_threads
 from .._data.features import MOST_BINS
 from .._data.parts import n_held_out_parts
 from .._families.abc import ABCBooster
-from .._families.logistic import BaseBooster, auto_leaf_size
+from .._families.logistic import LogisticBooster, auto_leaf_size
 from .._families.voting import VotingBooster
 from .._ground import params as p
 from .._ground.errors import InvalidParameterError
@@ -117,7 +117,7 @@ def estimate_memory(
     estimator = AOSOLogitBoostClassifier() if estimator is None else estimator
     if isinstance(estimator, AutoBoostClassifier):
         return _of_members(estimator, n_rows, n_features, n_classes, density, dtype)
-    if not isinstance(estimator, BaseBooster | VotingBooster | MartiBoostClassifier):
+    if not isinstance(estimator, LogisticBooster | VotingBooster | MartiBoostClassifier):
         raise InvalidParameterError(
             "The 'estimator' parameter of estimate_memory must be a booster of edgewise. Got "
             f"{type(estimator).__name__}."
@@ -212,7 +212,7 @@ def state(size: Size, estimator: Any) -> float:
         # Without what the loss of Newton boosting allocates inside.
         columns, trees = (12, 1) if ordinal else (9, size.K)
         return columns * 8 * size.n * size.K + _class_trees(size, estimator, leaves, trees)
-    if isinstance(estimator, BaseBooster):
+    if isinstance(estimator, LogisticBooster):
         at_once = size.K * (size.K - 1) / 2 if isinstance(estimator, ABCBooster) else size.K
         return _posterior(size) + _class_trees(size, estimator, leaves, at_once)
     if isinstance(estimator, MartiBoostClassifier):

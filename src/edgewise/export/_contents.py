@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from .._families.logistic import BaseBooster
+from .._families.logistic import LogisticBooster
 from .._ground.errors import ModelFormatError
 from .._model.model import Model
 from ..adaboost_mh import AdaBoostMHClassifier
@@ -106,7 +106,7 @@ def _link_of(estimator: Any) -> Link:
             "OrdinalBoostClassifier cannot be exported: its probabilities are differences of "
             "sorted margins, which the exports do not know. Save it as a model file."
         )
-    if isinstance(estimator, AutoBoostClassifier | BaseBooster | SoftmaxBoostClassifier):
+    if isinstance(estimator, AutoBoostClassifier | LogisticBooster | SoftmaxBoostClassifier):
         return Link("softmax")
     if isinstance(estimator, AdaBoostMHClassifier):
         return Link("label odds", getattr(estimator, "_log_odds", 0.0))
