@@ -35,5 +35,7 @@ class ABCLogitBoostClassifier(ABCBooster):
     array([0, 0])
     """
 
+    _short_name = "abc-logitboost"
+
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> ABCRule:
         return self._abc_rule(LogitBoostRule(self.learning_rate), history)

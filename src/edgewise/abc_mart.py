@@ -39,5 +39,7 @@ class ABCMARTClassifier(ABCBooster):
     20
     """
 
+    _short_name = "abc-mart"
+
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> ABCRule:
         return self._abc_rule(MARTRule(self.learning_rate), history)

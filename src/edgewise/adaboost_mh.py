@@ -29,6 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._boosting import footprint
+from ._boosting.footprint import ForestSize, Size, TreeSize
 from ._boosting.loop import Builder
 from ._boosting.validation import Answers
 from ._data.rows import Rows
@@ -46,6 +48,7 @@ from ._families.mh_bases import (
 from ._families.voting import VotingBooster, at_most
 from ._ground import params as p
 from ._ground import portable
+from ._ground.errors import InvalidParameterError
 from ._ground.estimator import estimator
 from ._model.ensemble import EnsembleBuilder
 from ._model.model import Scores
@@ -150,6 +153,8 @@ class AdaBoostMHClassifier(VotingBooster):
     (2, 4)
     """
 
+    _short_name = "adaboost-mh"
+    _state_elsewhere = "label weights"
     _multi_label = True
     _rules: ClassVar[dict[str, p.Rule]] = VotingBooster._rules | {
         "base": p.either(p.one_of(*OWN_BASES), p.classifier()),
@@ -203,6 +208,23 @@ class AdaBoostMHClassifier(VotingBooster):
         if isinstance(self.base, str):
             return super()._builder(start, rows, n_threads)
         return EnsembleBuilder(start, rows.X.shape[1])
+
+    def _need_state_elsewhere(self) -> None:
+        if self.base not in ("hamming_tree", "stump"):
+            raise InvalidParameterError(
+                "The 'base' parameter of AdaBoostMHClassifier must be 'hamming_tree' or 'stump' on "
+                f"rows that are not in memory. Got {self.base!r}."
+            )
+
+    def _state_bytes(self, size: Size, tree: TreeSize) -> float:
+        weights = 80 * size.n + size.n * size.K * (4 + 3 * 8)
+        if self.base == "one_vs_all":
+            return weights + footprint.class_trees(size, tree, size.K)
+        return weights + footprint.lane_tree(size, tree, own=footprint.lanes(size))
+
+    def _forest_size(self, size: Size) -> ForestSize:
+        of_round = (size.K, 1) if self.base == "one_vs_all" else (1, size.K)
+        return ForestSize(self._n_rounds(), *of_round)
 
     def _own_score(self, rows: Rows, answers: Answers) -> Callable[[Scores], float]:
         signs, shares = rows.signs(len(self.classes_)), rows.shares()

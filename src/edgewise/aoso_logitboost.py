@@ -23,6 +23,8 @@ from typing import Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 
+from ._boosting import footprint
+from ._boosting.footprint import ForestSize, Size, TreeSize
 from ._boosting.grower import Engine, Layout, Tree
 from ._families.logistic import LogisticBooster
 from ._ground import params as p
@@ -84,6 +86,8 @@ class AOSOLogitBoostClassifier(LogisticBooster):
     (2, 3)
     """
 
+    _short_name = "aoso"
+    _state_elsewhere = "posterior"
     _most_rounds = 500
     _class_trees = False
     _rules: ClassVar[dict[str, p.Rule]] = LogisticBooster._rules | {
@@ -106,6 +110,15 @@ class AOSOLogitBoostClassifier(LogisticBooster):
         if limit == "auto":
             return auto_leaves(n_rows, n_classes)
         return super()._leaf_limit(n_rows, n_classes)
+
+    def _state_bytes(self, size: Size, tree: TreeSize) -> float:
+        if self._layout(size.K) == "lists":
+            return footprint.lists(size, tree, all_classes=self.leaf == "vector")
+        return footprint.posterior(size) + footprint.pair_tree(size, tree)
+
+    def _forest_size(self, size: Size) -> ForestSize:
+        moved = footprint.MOVED if self._layout(size.K) == "lists" else size.K
+        return ForestSize(self._n_rounds(), 1, moved if self.leaf == "vector" else 2)
 
 
 def auto_leaves(n_rows: int, n_classes: int) -> int:

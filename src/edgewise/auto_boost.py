@@ -27,7 +27,9 @@ from ._auto.out_of_fold import log_losses, mean_log_loss, out_of_fold, wrong
 from ._auto.portfolio import STAGES, Effort, Stage
 from ._auto.selection import greedy_weights
 from ._auto.workers import Workers
+from ._boosting import footprint
 from ._boosting.base import TRAINING, Booster, transaction
+from ._boosting.footprint import Size
 from ._boosting.grower import binned
 from ._boosting.progress import Progress
 from ._boosting.sampling import seed_of
@@ -39,15 +41,14 @@ from ._data.rows import Rows
 from ._data.sparse import SparseRows
 from ._ground import params as p
 from ._ground import portable
-from ._ground.documented import documented
 from ._ground.errors import FitWarning
-from ._ground.wording import hinting
+from ._ground.estimator import estimator
 
+ROUNDS_OF_MEMBER = 200  # more than most have, for the bound of the memory
 NEW_ROWS = 3  # intervals are for test sets that have a third of the rows of the fit
 
 
-@documented
-@hinting
+@estimator
 class AutoBoostClassifier(Booster):
     """AutoBoost: the mean of boosted forests, each stopped on rows it has not seen.
 
@@ -101,6 +102,7 @@ class AutoBoostClassifier(Booster):
     array([0, 0])
     """
 
+    _short_name = "auto"
     _rules: ClassVar[dict[str, p.Rule]] = {
         name: Booster._rules[name]
         for name in (
@@ -287,6 +289,20 @@ class AutoBoostClassifier(Booster):
         return Expected(*value) if name.startswith("expected_") and value else value
 
     # --- what a fit leaves --------------------------------------------------------------------
+
+    def _memory(self, size: Size) -> int:
+        """Members that are fitted at a time, out-of-fold scores, and the models of all."""
+        members = [planned.setting for stage in self.stages() for planned in stage.members]
+        work = int(size.entries * size.K * len(members))
+        at_a_time = min(n_threads(self.n_jobs, work), len(members))
+        of_member = [
+            setting.booster(size.n, n_estimators=ROUNDS_OF_MEMBER)._memory(size._replace(threads=1))
+            for setting in members
+        ]
+        out_of_fold = 8 * size.n * size.K * (6 + len(self.stages()))
+        order = 2 * size.entries * size.item
+        models = sum(of_member) / 4
+        return int(at_a_time * max(of_member) + models + out_of_fold + order) + footprint.FIXED
 
     def _describe(self, members: list[Member], weights: list[float]) -> None:
         """The model, and a table of its members."""

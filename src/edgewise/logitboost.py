@@ -46,5 +46,8 @@ class LogitBoostClassifier(LogisticBooster):
     array([0, 0])
     """
 
+    _short_name = "logitboost"
+    _state_elsewhere = "posterior"
+
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> LogitBoostRule:
         return LogitBoostRule(self.learning_rate)

@@ -64,5 +64,8 @@ class MARTClassifier(LogisticBooster):
     array([0, 0])
     """
 
+    _short_name = "mart"
+    _state_elsewhere = "posterior"
+
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> MARTRule:
         return MARTRule(self.learning_rate)

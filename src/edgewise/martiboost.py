@@ -31,7 +31,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._boosting import footprint
 from ._boosting.base import TRAINING, transaction
+from ._boosting.footprint import ForestSize, Measured, Size, TreeSize
 from ._boosting.nothing import has_splits, warn_of_nothing
 from ._boosting.progress import Progress
 from ._boosting.sampling import seed_of
@@ -132,7 +134,7 @@ class Walk:
 
 
 @estimator
-class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
+class MartiBoostClassifier(Saved, Measured, ClassifierMixin, BaseEstimator):
     """MartiBoost: a branching program of weak learners, for two classes with noisy labels.
 
     Parameters
@@ -195,6 +197,7 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
     array([0, 0])
     """
 
+    _short_name = "martiboost"
     _rules: ClassVar[dict[str, p.Rule]] = {
         "n_layers": p.integer(1, 5000),
         "routing": p.one_of("expected", "random"),
@@ -294,6 +297,13 @@ class MartiBoostClassifier(Saved, ClassifierMixin, BaseEstimator):
             self.n_layers,
         )
         return program, np.array(ended)
+
+    def _state_bytes(self, size: Size, tree: TreeSize) -> float:
+        walk = 8 * size.n * 4 * (self.n_layers + 1)
+        return walk + footprint.class_trees(size, tree, 1)
+
+    def _forest_size(self, size: Size) -> ForestSize:
+        return ForestSize(self.n_layers, self.n_layers / 2 + 1, 1)
 
     @staticmethod
     def _model_from(

@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._boosting import footprint
+from ._boosting.footprint import Size, TreeSize
 from ._boosting.grower import NOTHING_LEFT, Growing, Tree
 from ._boosting.validation import Answers
 from ._data.rows import Rows
@@ -153,6 +155,10 @@ class NewtonBoostClassifier(LogisticBooster):
     def _engine(self, rows: Rows, start: Scores) -> LossEngine:
         growing = self._growing(rows, len(start))
         return LossEngine(rows, start, self._lowered, **growing)
+
+    def _state_bytes(self, size: Size, tree: TreeSize) -> float:
+        """Without what the loss allocates inside."""
+        return 9 * 8 * size.n * size.K + footprint.class_trees(size, tree, size.K)
 
     def _own_score(self, rows: Rows, answers: Answers) -> Callable[[Scores], float]:
         """The mean loss, negated."""

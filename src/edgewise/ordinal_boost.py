@@ -38,8 +38,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
-from ._boosting import constraints
+from ._boosting import constraints, footprint
 from ._boosting.base import Fit
+from ._boosting.footprint import Size, TreeSize
 from ._boosting.grower import NOTHING_LEFT, Growing, Tree, set_leaves
 from ._boosting.sampling import Sampler
 from ._boosting.validation import Answers
@@ -262,6 +263,7 @@ class OrdinalBoostClassifier(LogisticBooster):
     array(['low', 'medium', 'high'], dtype='<U6')
     """
 
+    _short_name = "ordinal"
     _rules: ClassVar[dict[str, p.Rule]] = LogisticBooster._rules | {
         "order": (
             lambda v: v is None or (isinstance(v, list | tuple | np.ndarray) and len(v) >= 2),
@@ -349,6 +351,9 @@ class OrdinalBoostClassifier(LogisticBooster):
                 f"{self.pull!r}."
             )
         return None if table is None else np.ascontiguousarray(table[:, 1:])
+
+    def _state_bytes(self, size: Size, tree: TreeSize) -> float:
+        return 12 * 8 * size.n * size.K + footprint.class_trees(size, tree, 1)
 
     # --- answers ----------------------------------------------------------------------------
 

@@ -32,7 +32,9 @@ from sklearn.ensemble._base import _set_random_states
 from sklearn.utils import check_random_state
 
 from . import _core
+from ._boosting import footprint
 from ._boosting.base import Fit
+from ._boosting.footprint import ForestSize, Size, TreeSize
 from ._boosting.grower import Tree, set_leaves
 from ._boosting.loop import Builder, boost
 from ._boosting.sampling import seed_of
@@ -248,6 +250,7 @@ class SAMMEClassifier(VotingBooster):
     array([0, 0])
     """
 
+    _short_name = "samme"
     _rules: ClassVar[dict[str, p.Rule]] = VotingBooster._rules | {
         "base": p.either(p.one_of("tree"), p.classifier()),
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
@@ -274,6 +277,13 @@ class SAMMEClassifier(VotingBooster):
             return SAMMEEngine(rows, len(start), self._grower(rows, len(start)))
         check_base(self.base, self)
         return MemberEngine(rows, len(start), self.base, self.random_state)
+
+    def _state_bytes(self, size: Size, tree: TreeSize) -> float:
+        short_fit = size.copy_of_x + size.n * (64 + 16 * size.K)
+        return 96 * size.n + short_fit + footprint.lane_tree(size, tree, own=1)
+
+    def _forest_size(self, size: Size) -> ForestSize:
+        return ForestSize(self._n_rounds(), 1, 1)
 
     def _builder(self, start: Scores, rows: Rows, n_threads: int) -> Builder:
         if isinstance(self.base, str):

@@ -34,7 +34,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import _core
+from ._boosting import footprint
 from ._boosting.base import transaction
+from ._boosting.footprint import ForestSize, Size, TreeSize
 from ._boosting.grower import set_leaves
 from ._boosting.nothing import warn_if_nothing_learned
 from ._boosting.validation import Answers
@@ -200,6 +202,7 @@ class SoftmaxBoostClassifier(VotingBooster):
     array([0, 0])
     """
 
+    _short_name = "softmax"
     _multi_label = True
     _rules: ClassVar[dict[str, p.Rule]] = VotingBooster._rules | {
         "cost": p.matrix_or_none(),
@@ -252,6 +255,12 @@ class SoftmaxBoostClassifier(VotingBooster):
             self._fit((X, y, sample_weight), (X_val, y_val, sample_weight_val), costs)
             warn_if_nothing_learned(self, stacklevel=2)
         return self
+
+    def _state_bytes(self, size: Size, tree: TreeSize) -> float:
+        return 9 * 8 * size.n * size.K + footprint.class_trees(size, tree, size.K)
+
+    def _forest_size(self, size: Size) -> ForestSize:
+        return ForestSize(self._n_rounds(), size.K, 1)
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> SoftmaxRule:
         return SoftmaxRule(self.projection, self.step, self.learning_rate)

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, clone
 from support import EVERY_CLASSIFIER
 
 import edgewise
-from edgewise._ground.estimator import estimator, with_parameters
+from edgewise._ground.estimator import with_parameters
 
 
 @with_parameters
@@ -30,7 +30,7 @@ class Family(BaseEstimator):
     limit: ClassVar[int] = 9
 
 
-@estimator
+@with_parameters
 class Member(Family):
     """A member.
 

@@ -20,7 +20,8 @@ from support_files import frame_of_categories, rewritten, save_aoso, say
 
 import edgewise
 from edgewise import ModelFormatError
-from edgewise._tools.load import ALGORITHMS, from_bytes
+from edgewise._ground.estimator import ESTIMATORS
+from edgewise._tools.load import from_bytes
 from edgewise.losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss
 
 MAKERS = VARIANTS | {
@@ -77,7 +78,7 @@ def reloaded(model, tmp_path):
 
 
 def test_every_boosting_estimator_can_be_saved():
-    assert set(ALGORITHMS.values()) == set(EVERY_CLASSIFIER)
+    assert set(ESTIMATORS.values()) == set(EVERY_CLASSIFIER)
     assert {type(make()) for make in MAKERS.values()} == set(EVERY_CLASSIFIER)
 
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._data import features, targets
 from .._data.groups import as_trained, grouped
 from .._data.input import checked
-from .._data.parts import held_out_parts
+from .._data.parts import held_out_parts, n_held_out_parts
 from .._data.rows import NOTHING_TO_HOLD_OUT, Rows
 from .._data.sparse import SparseRows
 from .._ground import params as p
@@ -29,7 +29,9 @@ from .._ground.sklearn import BaseEstimator, ClassifierMixin
 from .._model.explained import Explained
 from .._model.model import Model, ModelBuilder, Scores
 from .._model.saved import Saved
+from . import footprint
 from .callbacks import CallbackWatcher, Supported, managed
+from .footprint import Measured, Size
 from .loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from .nothing import warn_if_nothing_learned
 from .prediction import Predicting, distributed
@@ -41,6 +43,10 @@ TRAINING = ("X", "y", "sample_weight")
 VALIDATION = ("X_val", "y_val", "sample_weight_val")
 SHARE_AT_A_TIME = 0.2  # of the rows, held out in a trial
 SHARE_FOR_GOOD = 0.1  # of the rows, held out and never learned from
+
+
+# What a fit keeps of every row, where rows are on other machines or on a disk.
+StateElsewhere = Literal["posterior", "label weights"]
 
 
 class Fit(NamedTuple):
@@ -75,7 +81,7 @@ class Learned(NamedTuple):
 
 
 @with_parameters
-class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEstimator):
+class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin, BaseEstimator):
     """The estimator that all boosters share.
 
     `fit` is a transaction: a fit that fails or is interrupted leaves the estimator as it was.
@@ -199,6 +205,7 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         "verbose": p.integer(0),
     }
     _most_rounds: ClassVar[int] = 500  # of n_estimators="auto"
+    _state_elsewhere: ClassVar[StateElsewhere | None] = None  # where rows are not in memory
     _multi_label: ClassVar[bool] = False  # whether y may be an indicator matrix
     _fitted: ClassVar[dict[str, p.Rule]] = {
         "multi_label_": p.boolean(),
@@ -263,6 +270,9 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
     def _holds_rows_out(self) -> bool:
         """Return whether a family needs validation rows for more than early stopping."""
         return False
+
+    def _need_state_elsewhere(self) -> None:
+        """Check the parameters of a fit to rows that are not in memory."""
 
     # --- fitting ----------------------------------------------------------------------------
 
@@ -493,6 +503,18 @@ class Booster(Predicting, Explained, Saved, Supported, ClassifierMixin, BaseEsti
         return scorer(self.scoring, classes, rows, answers)
 
     # --- about the model ----------------------------------------------------------------------
+
+    def _memory(self, size: Size) -> int:
+        if not self._searches_rounds(size.n):
+            return super()._memory(size)
+        fit = self._fit_bytes(size) + size.copy_of_x
+        return int(footprint.SLACK * max(fit, self._trials_bytes(size))) + footprint.FIXED
+
+    def _trials_bytes(self, size: Size) -> float:
+        """Trials that find the number of rounds, side by side, each with a copy of its rows."""
+        n_trials = n_held_out_parts(size.n, self._share(SHARE_AT_A_TIME))
+        one = self._growing_bytes(size) + size.copy_of_x
+        return footprint.labels(size) + n_trials * one + footprint.binning(size)
 
     def report(
         self,

@@ -21,6 +21,8 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from .._boosting import footprint
+from .._boosting.footprint import Size, TreeSize
 from .._boosting.grower import Criterion, Engine, Tree
 from .._ground import params as p
 from .._ground.estimator import with_parameters
@@ -109,9 +111,15 @@ class ABCBooster(LogisticBooster):
         "warmup": p.integer(0),
     }
 
+    _state_elsewhere = "posterior"
+
     search: Search = 2
     gap: int = 5
     warmup: int = 0
+
+    def _state_bytes(self, size: Size, tree: TreeSize) -> float:
+        pairs = size.K * (size.K - 1) / 2
+        return footprint.posterior(size) + footprint.class_trees(size, tree, pairs)
 
     def _abc_rule(self, plain: PlainRule, history: dict[str, NDArray[Any]]) -> ABCRule:
         found = history.get("base_class", np.empty(0))

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from .._boosting import constraints
+from .._boosting import constraints, footprint
 from .._boosting.base import Booster, Fit
 from .._boosting.calibration import calibrated, weights_of_classes
+from .._boosting.footprint import ForestSize, Size, TreeSize
 from .._boosting.grower import Engine, Layout
 from .._boosting.sampling import Sampler, seed_of
 from .._boosting.threads import n_threads
@@ -163,6 +164,15 @@ class LogisticBooster(Booster):
             "directions": self._directions(),
             **constraints.interactions(self).limits(),
         }
+
+    def _least_rows_of(self, n_rows: int) -> int:
+        return self._least_rows(n_rows, np.zeros(1, dtype=np.int64))
+
+    def _state_bytes(self, size: Size, tree: TreeSize) -> float:
+        return footprint.posterior(size) + footprint.class_trees(size, tree, size.K)
+
+    def _forest_size(self, size: Size) -> ForestSize:
+        return ForestSize(self._n_rounds(), size.K, 1)
 
     def _directions(self) -> Any:
         """Which way classes may move with features, as the core reads it, or None."""

@@ -16,15 +16,21 @@ from inspect import Parameter, Signature, get_annotations, signature
 from typing import Any, ClassVar, TypeVar, dataclass_transform, get_origin
 
 from .documented import documented
-from .wording import no_parameter
+from .wording import hinting, no_parameter
 
 Class = TypeVar("Class", bound=type)
+
+ESTIMATORS: dict[str, type[Any]] = {}  # by name of the class
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 def estimator(cls: Class) -> Class:
-    """Give a class its constructor, and the descriptions of its parameters."""
-    return documented(with_parameters(cls))
+    """Give a class its constructor and the descriptions of its parameters, and list it.
+
+    A class that writes its own constructor keeps it.
+    """
+    ESTIMATORS[cls.__name__] = cls
+    return documented(hinting(cls) if "__init__" in vars(cls) else with_parameters(cls))
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)

@@ -48,6 +48,7 @@ _LOSSES: dict[type[Any], tuple[str, ...]] = {
 class Saved:
     """Adds `save`."""
 
+    _short_name: ClassVar[str | None] = None  # on the command line and in comparisons
     _rules: ClassVar[dict[str, p.Rule]]
     _fitted: ClassVar[dict[str, p.Rule]] = {}  # what a fit leaves beside model and history
 

@@ -4,38 +4,9 @@ import os
 from typing import Any
 
 from .._ground.errors import ModelFormatError
+from .._ground.estimator import ESTIMATORS
 from .._model import file
 from .._model.saved import check_version, restored
-from ..abc_logitboost import ABCLogitBoostClassifier
-from ..abc_mart import ABCMARTClassifier
-from ..adaboost_mh import AdaBoostMHClassifier
-from ..aoso_logitboost import AOSOLogitBoostClassifier
-from ..auto_boost import AutoBoostClassifier
-from ..logitboost import LogitBoostClassifier
-from ..mart import MARTClassifier
-from ..martiboost import MartiBoostClassifier
-from ..newton_boost import NewtonBoostClassifier
-from ..ordinal_boost import OrdinalBoostClassifier
-from ..samme import SAMMEClassifier
-from ..softmax_boost import SoftmaxBoostClassifier
-
-ALGORITHMS: dict[str, type[Any]] = {
-    cls.__name__: cls
-    for cls in (
-        ABCLogitBoostClassifier,
-        ABCMARTClassifier,
-        AdaBoostMHClassifier,
-        AOSOLogitBoostClassifier,
-        AutoBoostClassifier,
-        LogitBoostClassifier,
-        MARTClassifier,
-        MartiBoostClassifier,
-        NewtonBoostClassifier,
-        OrdinalBoostClassifier,
-        SAMMEClassifier,
-        SoftmaxBoostClassifier,
-    )
-}
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -73,10 +44,10 @@ def from_bytes(data: bytes) -> Any:
     header, arrays = file.unpack(data)
     check_version(header)
     algorithm = header["algorithm"]
-    cls = ALGORITHMS.get(algorithm) if isinstance(algorithm, str) else None
+    cls = ESTIMATORS.get(algorithm) if isinstance(algorithm, str) else None
     if cls is None:
         raise ModelFormatError(
-            f"Not a valid model: the algorithm must be one of {', '.join(ALGORITHMS)}. Got "
+            f"Not a valid model: the algorithm must be one of {', '.join(ESTIMATORS)}. Got "
             f"{str(algorithm)[:80]!r}."
         )
     return restored(cls, header, arrays)

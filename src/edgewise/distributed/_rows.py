@@ -1,6 +1,6 @@
 """The rows of a fit that are elsewhere: they stand where local rows stand in ``_boosting.base``."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,6 @@ from .._ground.errors import InvalidDataError
 from .._model.model import Scores
 from ._backend import Backend
 from ._block import Answer, Array, Block, add_answers
-from ._checks import is_voting
 from ._exact import rounded
 from ._facts import (
     PartFacts,
@@ -120,8 +119,7 @@ class RemoteRows:
 
     def engine(self, estimator: Any, start: Scores) -> Any:
         """The state of a fit on these rows."""
-        make = _mh_engine if is_voting(estimator) else _logistic_engine
-        engine = make(self, estimator, start)
+        engine = ENGINES[estimator._state_elsewhere](self, estimator, start)
         engine.loss_before = self.loss_before
         for watcher in self._watchers:
             if isinstance(watcher, TrafficWatcher):
@@ -183,6 +181,12 @@ def _mh_engine(rows: RemoteRows, estimator: Any, start: Scores) -> RemoteMHEngin
     )
 
 
+ENGINES: dict[str, Callable[[RemoteRows, Any, Scores], Any]] = {
+    "posterior": _logistic_engine,
+    "label weights": _mh_engine,
+}
+
+
 def _cover_unit(rows: RemoteRows) -> float:
     largest = rows.largest_weight
     return 1.0 if largest is None else _core.sum_scale(len(rows.X), largest)
@@ -217,7 +221,7 @@ def gather_rows(
 ) -> tuple[RemoteRows, NDArray[Any], Rows | None]:
     """Rows, classes and, if asked for, rows held out, from handles of raw parts."""
     weighted = weighted or estimator.class_weight is not None
-    votes = is_voting(estimator)  # whose cuts do not depend on weights
+    votes = estimator._state_elsewhere == "label weights"  # cuts do not depend on weights
     summarise = not weighted
     threads = backend.n_threads
     facts: PartFacts = backend.sum(
