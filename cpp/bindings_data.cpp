@@ -1,6 +1,7 @@
-// The Python face of what comes in beside plain matrices.
+// The Python face of what comes in beside plain matrices, and of arithmetic on arrays.
 #include "bindings.hpp"
 #include "core/elementwise.hpp"
+#include "core/linear.hpp"
 
 using namespace nb::literals;
 
@@ -39,6 +40,16 @@ Grouped checked(Grouped g) {
       std::any_of(g.codes.begin(), g.codes.end(), [&](Code c) { return c > n_groups; }))
     throw std::invalid_argument("there can be at most 254 groups, and codes must be theirs");
   return g;
+}
+
+using InColumns = nb::ndarray<const std::int16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// The columns of a product whose other side and result have these shapes.
+Columns columns_of(const InColumns& x, std::size_t n_columns, std::size_t n_rows,
+                   std::size_t n_classes, std::size_t n_classes_out) {
+  if (x.shape(0) != n_columns || x.shape(1) != n_rows || n_classes != n_classes_out)
+    throw std::invalid_argument("columns (m, n), coefficients (m, K) and scores (n, K) must agree");
+  return {x.data(), n_columns, n_rows};
 }
 
 auto of_each(void (*function)(const double*, double*, std::size_t), const In<double>& x) {
@@ -85,6 +96,24 @@ void bind_data(nb::module_& m) {
                 Grouped(checked({feature, copy(own), copy(values), copy(group), copy(codes)}));
           },
           "feature"_a, "own"_a, "values"_a, "group"_a, "codes"_a);
+
+  m.def(
+      "linear_scores",
+      [](const InColumns& columns, const InScores& coefficients, InOutScores scores,
+         int n_threads) {
+        linear_scores(columns_of(columns, coefficients.shape(0), scores.shape(0),
+                                 coefficients.shape(1), scores.shape(1)),
+                      coefficients.data(), scores.shape(1), scores.data(), team_of(n_threads));
+      },
+      "columns"_a, "coefficients"_a, "scores"_a, "n_threads"_a, NoGil());
+  m.def(
+      "linear_gradient",
+      [](const InColumns& columns, const InScores& residuals, InOutScores gradient, int n_threads) {
+        linear_gradient(columns_of(columns, gradient.shape(0), residuals.shape(0),
+                                   residuals.shape(1), gradient.shape(1)),
+                        residuals.data(), residuals.shape(1), gradient.data(), team_of(n_threads));
+      },
+      "columns"_a, "residuals"_a, "gradient"_a, "n_threads"_a, NoGil());
 
   m.def("exp_all", [](const In<double>& x) { return of_each(exp_all, x); }, "x"_a);
   m.def("log_all", [](const In<double>& x) { return of_each(log_all, x); }, "x"_a);

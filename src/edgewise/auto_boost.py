@@ -20,12 +20,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import _core
 from ._auto import expected as outlook
+from ._auto.columns import Columns, columns_of
 from ._auto.expected import Expected, PerRow
 from ._auto.held_out import HeldOut, group_numbers, held_out, warn_of_rare
+from ._auto.linear import pays
 from ._auto.members import Member, Shared, Task, mean_model, table_of, table_rule
 from ._auto.out_of_fold import log_losses, mean_log_loss, out_of_fold, wrong
 from ._auto.portfolio import STAGES, Effort, Stage
-from ._auto.selection import greedy_weights
+from ._auto.selection import greedy_weights, lowers_loss
 from ._auto.workers import Workers
 from ._boosting import footprint
 from ._boosting.base import TRAINING, Booster, transaction
@@ -45,6 +47,7 @@ from ._ground.errors import FitWarning
 from ._ground.estimator import estimator
 
 ROUNDS_OF_MEMBER = 200  # more than most have, for the bound of the memory
+TRIAL = 2  # members that show whether linear starts help
 NEW_ROWS = 3  # intervals are for test sets that have a third of the rows of the fit
 
 
@@ -203,9 +206,9 @@ class AutoBoostClassifier(Booster):
         stages = self.stages()
         held = held_out(rows, numbers, [stage.n_folds for stage in stages], seed)
         warn_of_rare(held, self.classes_, by_groups=numbers is not None, stacklevel=4)
-        members = self._members(held, stages, seed, begin)
+        members, columns = self._members(held, stages, seed, begin)
         members, weights = _within(members, _weights(members, held), self.max_trees)
-        self._describe(members, weights)
+        self._describe(members, weights, columns)
         self._judge(members, weights, held)
 
     def stages(self) -> tuple[Stage, ...]:
@@ -219,20 +222,28 @@ class AutoBoostClassifier(Booster):
 
     def _members(
         self, held: HeldOut, stages: Sequence[Stage], seed: int, begin: float
-    ) -> list[Member]:
-        """The members of all stages that time allows."""
+    ) -> tuple[list[Member], Columns | None]:
+        """The members of all stages that time allows, and the columns of their linear starts."""
         done: list[Member] = []
         shared, n_workers = self._shared(held.rows, stages, begin)
+        linear = shared.columns is not None
         progress = Progress(
             sum(len(stage.members) for stage in stages), type(self).__name__, shown=self.verbose > 0
         )
         with Workers(shared, n_workers) as workers:
             for number, stage in enumerate(stages):
+                if stage.linear and not linear:
+                    continue
+                members: list[Member] = []
                 tasks = list(self._tasks(held, stage, number, seed))
-                members = workers.fitted(tasks, progress, len(done))
+                if stage.linear:
+                    members = workers.fitted(tasks[:TRIAL], progress, len(done))
+                    linear = lowers_loss(members, done, held.rows)
+                    tasks = tasks[TRIAL:] if linear else []
+                members += workers.fitted(tasks, progress, len(done) + len(members))
                 if number > 0 and workers.late():
                     break  # its last members may have ended too soon
-                done += members
+                done += members if linear or not stage.linear else []
         progress.close()
         if workers.late() and len(done) == 1:
             warnings.warn(
@@ -241,7 +252,7 @@ class AutoBoostClassifier(Booster):
                 FitWarning,
                 stacklevel=5,
             )
-        return done
+        return done, shared.columns
 
     def _shared(self, rows: Rows, stages: Sequence[Stage], begin: float) -> tuple[Shared, int]:
         """What members share, and how many of them are fitted at a time."""
@@ -250,15 +261,24 @@ class AutoBoostClassifier(Booster):
         rows = grouped(rows, categorical, K)
         threads = n_threads(self.n_jobs, rows.X.size * K * len(stages[0].members))
         n_workers = min(threads, len(stages[0].members))
+        data = binned(rows, self.max_bins, categorical, threads)
+        n_columns = rows.X.shape[1] - len(categorical)
+        linear = (
+            self.monotonic_cst is None
+            and any(stage.linear for stage in stages)
+            and (self.max_trees is None or 2 * n_columns <= self.max_trees)
+            and pays(len(rows.X), n_columns, K)
+        )
         shared = Shared(
             rows,
-            binned(rows, self.max_bins, categorical, threads),
+            data,
             K,
             categorical,
             self.max_bins,
             max(1, threads // n_workers),
             Event(),
             None if self.time_limit is None else begin + self.time_limit,
+            columns_of(rows, data, categorical) if linear else None,
         )
         return shared, n_workers
 
@@ -276,7 +296,8 @@ class AutoBoostClassifier(Booster):
             )
             self._tell(booster)
             own = int(np.random.default_rng([seed, number, i]).integers(2**31))
-            yield Task(planned.setting.name, booster, number, planned.folds, out, own)
+            name = f"linear start, {planned.setting.name}" if stage.linear else planned.setting.name
+            yield Task(name, booster, number, planned.folds, out, own, stage.linear)
 
     def _tell(self, booster: Any) -> None:
         """What growing trees asks of a booster that is being fitted."""
@@ -302,14 +323,18 @@ class AutoBoostClassifier(Booster):
         out_of_fold = 8 * size.n * size.K * (6 + len(self.stages()))
         order = 2 * size.entries * size.item
         models = sum(of_member) / 4
-        return int(at_a_time * max(of_member) + models + out_of_fold + order) + footprint.FIXED
+        of_start = (8 * 8 * size.K + 2 * size.d / at_a_time) * size.n  # scores, and the columns of all
+        member = max(max(of_member), of_start if pays(size.n, size.d, size.K) else 0)
+        return int(at_a_time * member + models + out_of_fold + order) + footprint.FIXED
 
-    def _describe(self, members: list[Member], weights: list[float]) -> None:
+    def _describe(
+        self, members: list[Member], weights: list[float], columns: Columns | None
+    ) -> None:
         """The model, and a table of its members."""
-        self.model_ = mean_model(members, weights)
+        self.model_ = mean_model(members, weights, columns)
         self.n_iter_ = self.model_.n_rounds
         self.stop_reason_ = "early stopping"
-        rounds = [m.model.n_rounds for m in members]
+        rounds = [m.n_rounds for m in members]
         self.history_ = {
             "member": np.repeat(np.arange(len(members)), rounds),
             "loss": np.concatenate([m.losses for m in members]),
@@ -349,18 +374,19 @@ class AutoBoostClassifier(Booster):
 
 def _weights(members: Sequence[Member], held: HeldOut) -> list[float]:
     """Of each member: the weight of its stage, shared among the members of the stage."""
-    n_stages = members[-1].stage + 1
-    size = np.bincount([m.stage for m in members])
-    chosen: NDArray[np.intp] = np.ones(n_stages, dtype=np.intp)
-    if n_stages > 1:
-        judged = held.always(n_stages)
+    stages = sorted({m.stage for m in members})
+    parts = {s: [m for m in members if m.stage == s] for s in stages}
+    chosen = {s: 1 for s in stages}
+    if len(stages) > 1:
+        judged = held.always(stages)
         rows = held.rows.take(judged)
         of_stage = [
             out_of_fold(part, [1.0] * len(part), held.rows).scores[judged]
-            for part in ([m for m in members if m.stage == s] for s in range(n_stages))
+            for part in parts.values()
         ]
-        chosen = greedy_weights(of_stage, lambda scores: mean_log_loss(scores, rows))
-    return [float(chosen[m.stage]) / float(size[m.stage]) for m in members]
+        found = greedy_weights(of_stage, lambda scores: mean_log_loss(scores, rows))
+        chosen = dict(zip(stages, found.tolist(), strict=True))
+    return [chosen[m.stage] / len(parts[m.stage]) for m in members]
 
 
 def _within(
@@ -370,9 +396,12 @@ def _within(
     pairs = [(m, w) for m, w in zip(members, weights, strict=True) if w > 0]
     if max_trees is None:
         return [m for m, _ in pairs], [w for _, w in pairs]
-    n_trees = np.cumsum([m.model.n_trees for m, _ in pairs])
+    starts = [m.n_linear for m, _ in pairs]
+    shared = np.cumsum(starts) == starts  # the first start has the trees of all
+    n_trees = np.cumsum([m.model.n_trees for m, _ in pairs] + starts * shared)
     n = max(1, int(np.searchsorted(n_trees, max_trees, side="right")))
     kept = [m for m, _ in pairs[:n]]
-    rounds = int(np.searchsorted(kept[0].model.round_start, max_trees, side="right")) - 1
-    kept[0] = kept[0].first_rounds(min(kept[0].model.n_rounds, rounds))
+    left = max_trees - starts[0]
+    rounds = int(np.searchsorted(kept[0].model.round_start, left, side="right")) - 1
+    kept[0] = kept[0].first_rounds(min(kept[0].n_rounds, rounds + (starts[0] > 0)))
     return kept, [w for _, w in pairs[:n]]

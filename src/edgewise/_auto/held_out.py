@@ -25,9 +25,9 @@ class HeldOut(NamedTuple):
     place: NDArray[np.intp]  # (n_given): where each given row is, or the first of its copies
     of_stage: list[Folds]  # (n) each
 
-    def always(self, n_stages: int) -> NDArray[np.bool_]:
-        """Rows that every one of the first stages holds out once, (n)."""
-        return np.asarray(np.all([f != NEVER for f in self.of_stage[:n_stages]], axis=0))
+    def always(self, stages: Sequence[int]) -> NDArray[np.bool_]:
+        """Rows that every one of the stages holds out once, (n)."""
+        return np.asarray(np.all([self.of_stage[s] != NEVER for s in stages], axis=0))
 
 
 def held_out(

@@ -3,10 +3,13 @@
 A member learns from the rows of all folds but one and stops on that one. All rows are binned once;
 a mask says which ones a member learns from. Trees lead the other rows to their leaves, too, so the
 state of the fit holds the held-out probabilities, and watching them costs no prediction.
+
+Some members boost from linear scores. These are trees, too, and the first round of such a member.
 """
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from threading import Event
 from typing import Any, NamedTuple
@@ -24,6 +27,8 @@ from .._families.logistic import LogisticBooster
 from .._ground import params as p
 from .._ground import portable
 from .._model.model import Model, ModelBuilder, Scores
+from .columns import Columns
+from .linear import Linear, fitted_linear, mean_linear
 
 MOST_ROUNDS = 2000
 PATIENCE = 20  # rounds in which the held-out loss must fall
@@ -43,16 +48,26 @@ class Member(NamedTuple):
     losses: NDArray[np.float64]  # (n_rounds): mean log loss of the rows that it learned from
     held_out_losses: NDArray[np.float64]  # (n_rounds)
     seconds: float
+    linear: Linear | None = None  # what the first round, which `model` has not, starts from
 
     @property
     def held_out_loss(self) -> float:
         """After its last round."""
         return float(self.held_out_losses[-1]) if len(self.held_out_losses) else float("nan")
 
+    @property
+    def n_rounds(self) -> int:
+        return len(self.losses)
+
+    @property
+    def n_linear(self) -> int:
+        """Trees of its linear start."""
+        return 0 if self.linear is None else len(self.linear.gain)
+
     def first_rounds(self, n: int) -> "Member":
-        """With fewer rounds; `scores` are left as they are."""
+        """With fewer rounds, one at least; `scores` are left as they are."""
         return self._replace(
-            model=self.model.first_rounds(n),
+            model=self.model.first_rounds(n - (self.linear is not None)),
             losses=self.losses[:n],
             held_out_losses=self.held_out_losses[:n],
         )
@@ -67,6 +82,7 @@ class Task(NamedTuple):
     folds: tuple[int, ...]
     held_out: NDArray[np.bool_]  # (n)
     seed: int
+    linear: bool = False  # whether it boosts from linear scores
 
 
 class Shared(NamedTuple):
@@ -80,6 +96,7 @@ class Shared(NamedTuple):
     n_threads: int  # of one member
     stop: Event  # set: members end where they are
     end: float | None  # on the clock
+    columns: Columns | None = None  # for linear starts, where they pay
 
 
 class _HeldOut(Watcher):
@@ -91,7 +108,7 @@ class _HeldOut(Watcher):
         self.best = engine.held_out_loss()
         self.best_round = 0
         self.losses: list[float] = []
-        self._least_fall = LEAST_FALL * self.best
+        self._least_fall = LEAST_FALL * engine.first_loss
         self._checkpoint = self.best, 0
 
     def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
@@ -125,10 +142,16 @@ class _MaskedEngine(Engine):
             drawn = learned if draw.rows is None else learned & draw.rows
             return limits(**draw._replace(rows=drawn).limits())
 
-        start = start_scores(rows.take(~task.held_out), shared.n_classes)
+        prior = start_scores(rows.take(~task.held_out), shared.n_classes)
+        self.linear: Linear | None = None
+        if task.linear and shared.columns is not None and task.held_out.any():
+            self.linear = fitted_linear(
+                shared.columns, rows, task.held_out, prior, shared.n_threads
+            )
+        self.start = prior if self.linear is None else self.linear.start
         super().__init__(
             rows,
-            start,
+            self.start,
             layout=booster._layout(shared.n_classes),
             max_bins=booster.max_bins,
             categorical=shared.categorical,
@@ -137,9 +160,11 @@ class _MaskedEngine(Engine):
             limits_of_round=of_round if sampler.draws else None,
             data=data,
         )
-        self.start = start
         self._held_out = np.flatnonzero(task.held_out).astype(np.uint32)
         self._learned = np.flatnonzero(learned).astype(np.uint32)
+        self.first_loss = self.held_out_loss()
+        if self.linear is not None and shared.columns is not None:
+            self.replay(self.linear.model(shared.columns), rows.X)
 
     def loss(self) -> float:
         return self.posterior.loss_of(self._learned)
@@ -162,22 +187,27 @@ def fitted(task: Task, shared: Shared) -> Member:
     engine = _MaskedEngine(task, shared, rows, data)
     builder = ModelBuilder(engine.start, rows.X.shape[1], rows.weights, shared.n_threads)
     watcher = _HeldOut(engine, shared)
+    losses = [] if engine.linear is None else [engine.loss()]
+    held_out_losses = [] if engine.linear is None else [watcher.best]
     rule = task.booster._round_rule(shared.n_classes, {})
     history, _ = boost(rule, engine, builder, range(MOST_ROUNDS), [watcher])
     n = watcher.best_round
     model = builder.model().first_rounds(n)
     held_out = np.flatnonzero(task.held_out)
-    return Member(
+    member = Member(
         task.setting,
         task.stage,
         task.folds,
         model,
         held_out,
-        model.scores(rows.X[held_out], shared.n_threads),
-        history["loss"][:n],
-        np.array(watcher.losses[:n]),
+        np.empty((len(held_out), shared.n_classes)),
+        np.concatenate([losses, history["loss"][:n]]),
+        np.array(held_out_losses + watcher.losses[:n]),
         time.perf_counter() - begin,
+        engine.linear,
     )
+    whole = mean_model([member], [1.0], shared.columns)
+    return member._replace(scores=whole.scores(rows.X[held_out], shared.n_threads))
 
 
 def start_scores(rows: Rows, n_classes: int) -> Scores:
@@ -188,17 +218,34 @@ def start_scores(rows: Rows, n_classes: int) -> Scores:
     return start
 
 
-def mean_model(members: Sequence[Member], weights: Sequence[float]) -> Model:
-    """One model whose scores are the weighted mean of the members' scores."""
-    total = sum(weights)
+def mean_model(
+    members: Sequence[Member], weights: Sequence[float], columns: Columns | None = None
+) -> Model:
+    """One model whose scores are the weighted mean of the members' scores.
+
+    Linear starts have the same trees but for their values: the first member that has one holds the
+    sum of all, and the first rounds of the others are empty.
+    """
+    shares = [weight / sum(weights) for weight in weights]
+    starts = [(m.linear, share) for m, share in zip(members, shares, strict=True)]
+    linear = [(start, share) for start, share in starts if start is not None]
+    first = [mean_linear(linear).model(columns)] if columns is not None and linear else []
     parts = []
-    for member, weight in zip(members, weights, strict=True):
+    for member, share in zip(members, shares, strict=True):
         K = member.model.n_classes
-        parts.append(member.model.rescaled(np.full(K, weight / total), np.zeros(K)))
-    start = np.zeros(parts[0].n_classes)
+        if member.linear is not None:
+            parts.append(first.pop() if first else _empty_round(member.model))
+        parts.append(member.model.rescaled(np.full(K, share), np.zeros(K)))
+    start = np.zeros(members[0].model.n_classes)
     for part in parts:
         start += part.start
     return Model.joined(parts, start)
+
+
+def _empty_round(model: Model) -> Model:
+    """A round without trees."""
+    empty = model.first_rounds(0)
+    return replace(empty, start=np.zeros_like(model.start), round_start=np.zeros(2, dtype=np.int64))
 
 
 def table_of(members: Sequence[Member], weights: Sequence[float]) -> dict[str, NDArray[Any]]:
@@ -207,7 +254,7 @@ def table_of(members: Sequence[Member], weights: Sequence[float]) -> dict[str, N
         "setting": np.array([m.setting for m in members]),
         "stage": np.array([m.stage for m in members]),
         "folds": np.array([" ".join(map(str, m.folds)) for m in members]),
-        "rounds": np.array([m.model.n_rounds for m in members]),
+        "rounds": np.array([m.n_rounds for m in members]),
         "held_out_loss": np.array([m.held_out_loss for m in members]),
         "weight": np.array(weights) / sum(weights),
         "seconds": np.array([m.seconds for m in members]),

@@ -1,8 +1,9 @@
 """The portfolio: what members are fitted, in a fixed order, by effort.
 
 Members differ so that their mean is better than each of them: in where they cut (everywhere, or at
-one drawn place per feature), in the size of their trees and in the features that a tree sees. How
-these settings were chosen, and what did not help, is in docs/auto_boost.md.
+one drawn place per feature), in the size of their trees, in the features that a tree sees, and in
+the scores that they boost from. How these settings were chosen, and what did not help, is in
+docs/auto_boost.md.
 """
 
 import math
@@ -65,9 +66,12 @@ class Stage(NamedTuple):
 
     n_folds: int
     members: tuple[Planned, ...]
+    linear: bool = (
+        False  # whether they boost from linear scores; on trial, as most tables need none
+    )
 
 
-def _in_turn(*settings: Setting, n_folds: int, n_double: int = 0) -> Stage:
+def _in_turn(*settings: Setting, n_folds: int, n_double: int = 0, linear: bool = False) -> Stage:
     """One member for each fold, then `n_double` that see neither of two folds; settings in turn.
 
     Rows of two such folds are new to two members that have learned from different rows, which shows
@@ -75,14 +79,22 @@ def _in_turn(*settings: Setting, n_folds: int, n_double: int = 0) -> Stage:
     """
     held_out = [(v,) for v in range(n_folds)] + [(2 * i, 2 * i + 1) for i in range(n_double)]
     n = len(settings)
-    return Stage(n_folds, tuple(Planned(settings[i % n], out) for i, out in enumerate(held_out)))
+    members = tuple(Planned(settings[i % n], out) for i, out in enumerate(held_out))
+    return Stage(n_folds, members, linear)
 
 
 STAGES: dict[Effort, tuple[Stage, ...]] = {
-    "fast": (_in_turn(RANDOM, BEST, FOREST, n_folds=4, n_double=1),),
-    "default": (_in_turn(RANDOM, BEST, FOREST, n_folds=8, n_double=2),),
+    "fast": (
+        _in_turn(RANDOM, BEST, FOREST, n_folds=4, n_double=1),
+        _in_turn(RANDOM, BEST, FOREST, n_folds=4, linear=True),
+    ),
+    "default": (
+        _in_turn(RANDOM, BEST, FOREST, n_folds=8, n_double=2),
+        _in_turn(RANDOM, BEST, FOREST, n_folds=8, linear=True),
+    ),
     "best": (
         _in_turn(RANDOM, BEST, FOREST, n_folds=8, n_double=2),
+        _in_turn(RANDOM, BEST, FOREST, n_folds=8, linear=True),
         _in_turn(GENTLE, n_folds=8),
         _in_turn(PAIRS, FOREST, n_folds=8),
         _in_turn(BEST, RANDOM, n_folds=8),

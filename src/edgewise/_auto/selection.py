@@ -9,7 +9,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from .._data.rows import Rows
 from .._model.model import Scores
+from .members import Member
+from .out_of_fold import mean_log_loss, out_of_fold
 
 STEPS = 20
 
@@ -28,3 +31,17 @@ def greedy_weights(stages: Sequence[Scores], loss: Callable[[Scores], float]) ->
         weights[chosen] += 1
         total += stages[chosen]
     return weights
+
+
+def lowers_loss(tried: Sequence[Member], done: Sequence[Member], rows: Rows) -> bool:
+    """Whether greedy selection adds the members on trial to those that are done, judged by rows
+    that both have not seen."""
+    before, tried_on = (out_of_fold(m, [1.0] * len(m), rows) for m in (done, tried))
+    both = (before.n_members > 0) & (tried_on.n_members > 0)
+    if not both.any():
+        return False
+    judged = rows.take(both)
+    weights = greedy_weights(
+        [before.scores[both], tried_on.scores[both]], lambda scores: mean_log_loss(scores, judged)
+    )
+    return bool(weights[1] > 0)
