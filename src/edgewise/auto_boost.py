@@ -323,9 +323,9 @@ class AutoBoostClassifier(Booster):
         out_of_fold = 8 * size.n * size.K * (6 + len(self.stages()))
         order = 2 * size.entries * size.item
         models = sum(of_member) / 4
-        of_start = (8 * 8 * size.K + 2 * size.d / at_a_time) * size.n  # scores, and the columns of all
-        member = max(max(of_member), of_start if pays(size.n, size.d, size.K) else 0)
-        return int(at_a_time * member + models + out_of_fold + order) + footprint.FIXED
+        if pays(size.n, size.d, size.K):  # scores and what follows from them; columns, once
+            of_member.append(int((8 * 8 * size.K + 2 * size.d / at_a_time) * size.n))
+        return int(at_a_time * max(of_member) + models + out_of_fold + order) + footprint.FIXED
 
     def _describe(
         self, members: list[Member], weights: list[float], columns: Columns | None

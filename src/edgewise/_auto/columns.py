@@ -52,6 +52,7 @@ class Columns(NamedTuple):
         gains = np.zeros(roots[-1])
         gains[roots[:-1]] = gain
         heights = [column.steps / UNIT for column in self.each]
+        to_left = [(s.cut >= c.missing) & (s.cut >= 0) for c, s in trees]
         values = [np.outer(h, c).ravel() for h, c in zip(heights, coefficients, strict=True)]
         return Model(
             start=start,
@@ -60,25 +61,23 @@ class Columns(NamedTuple):
             node_start=roots,
             value_start=np.cumsum([0, *(v.size for v in values)], dtype=np.int64),
             width=np.full(len(trees), K, dtype=np.int32),
-            feature=_joined(
+            feature=np.concatenate(
                 [np.where(i, c.feature, -1) for c, i in zip(self.each, inner, strict=True)]
             ).astype(np.int32),
-            left=_joined([shape.left for shape in shapes]).astype(np.int32),
-            threshold=_joined([np.where(s.cut >= 0, c.cuts[s.cut], 0.0) for c, s in trees]),
-            missing_left=_joined([(s.cut >= c.missing) & (s.cut >= 0) for c, s in trees]).astype(
-                np.uint8
-            ),
+            left=np.concatenate([shape.left for shape in shapes]).astype(np.int32),
+            threshold=np.concatenate([np.where(s.cut >= 0, c.cuts[s.cut], 0.0) for c, s in trees]),
+            missing_left=np.concatenate(to_left).astype(np.uint8),
             gain=gains,
-            cover=_joined([s.sums(c.cover) for c, s in trees]),
+            cover=np.concatenate([s.sums(c.cover) for c, s in trees]),
             classes=np.tile(
                 np.arange(K, dtype=np.int32), sum(len(column.steps) for column in self.each)
             ),
-            values=_joined(values),
+            values=np.concatenate(values),
         )
 
 
-def columns_of(rows: Rows, data: _core.BinnedData, categorical: Sequence[int]) -> Columns:
-    """The numeric columns of the rows; their cuts are among those of the bins."""
+def columns_of(rows: Rows, data: _core.BinnedData, categorical: Sequence[int]) -> Columns | None:
+    """The numeric columns of the rows, if any varies; their cuts are among those of the bins."""
     n, n_features = rows.X.shape
     weights = np.ones(n) if rows.weights is None else rows.weights
     each: list[Column] = []
@@ -91,6 +90,8 @@ def columns_of(rows: Rows, data: _core.BinnedData, categorical: Sequence[int]) -
         if found is not None:
             each.append(found[0])
             values.append(found[1])
+    if not each:
+        return None
     values.append(np.full(n, UNIT, dtype=np.int16))
     return Columns(each, np.ascontiguousarray(values), n_features)
 
@@ -102,13 +103,13 @@ def _column(
     step = np.searchsorted(cuts, x, side="left")
     missing = np.isnan(x)
     cover = np.bincount(step[~missing], weights[~missing], minlength=len(cuts) + 1)
-    heights = _heights(cuts)
+    heights = _heights(cuts / (np.abs(cuts).max() or 1.0))  # their squares are finite
     total = math.fsum(cover)
-    if not (total > 0 and np.isfinite(heights).all()):
+    if total == 0:
         return None
     centred = heights - math.fsum(cover * heights) / total
     deviation = math.sqrt(math.fsum(cover * centred**2) / total)
-    if not (0 < deviation < math.inf):
+    if deviation == 0:
         return None
     steps = np.rint(np.clip(centred / deviation, -FARTHEST, FARTHEST) * UNIT).astype(np.int16)
     nearest = int(np.abs(steps.astype(np.int32)).argmin())
@@ -163,7 +164,3 @@ def _shape(n_steps: int) -> _Shape:
         nodes += [(first, middle), (middle, end)]
     spans = np.array(nodes)
     return _Shape(np.array(cut), np.array(left), spans[:, 0], spans[:, 1])
-
-
-def _joined(arrays: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
-    return np.concatenate(arrays) if arrays else np.zeros(0)
