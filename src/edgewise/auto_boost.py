@@ -2,8 +2,9 @@
 
 Rows are binned once and cut into folds. On all folds but one a booster of the logistic family is
 fitted, which stops on the fold that it has not seen; a small portfolio of settings goes round the
-folds. The model is the mean of the members' scores. Scores are sums of leaf values, so the mean is
-one ordinary forest, which everything that reads models understands.
+folds. A second stage boosts from linear scores, where that helps. The model is the mean of the
+members' scores. Scores are sums of leaf values, so the mean is one ordinary forest, which
+everything that reads models understands.
 
 Every row has been held out: the fit leaves out-of-fold probabilities, and with them the error and
 log loss to expect on new rows.
@@ -61,8 +62,8 @@ class AutoBoostClassifier(Booster):
     Parameters
     ----------
     effort : {"fast", "default", "best"}
-        Number of members: 5, 10 or 42. With "best", out-of-fold predictions choose the weight of
-        each part of the portfolio.
+        Number of members: at most 9, 18 or 50. Out-of-fold predictions choose the weight of each
+        part of the portfolio.
     time_limit : float or None
         Seconds `fit` may take. Members are fitted in a fixed order while time remains: at least
         one, at most those of ``effort="best"``. None fits all members of `effort`.
