@@ -128,7 +128,7 @@ def test_the_descent_reaches_the_maximum_likelihood():
     best = LogisticRegression(C=1e6, max_iter=2000).fit(T[~held_out], y[~held_out])
     reached = -np.mean(descent_log_proba(columns, descent, y)[~held_out])
     expected = log_loss(y[~held_out], best.predict_proba(T[~held_out]))
-    assert expected - 1e-9 <= reached <= expected + 1e-4
+    assert abs(reached - expected) < 1e-5
 
 
 def descent_log_proba(columns, descent, y):
@@ -236,7 +236,6 @@ def test_what_reads_models_reads_linear_starts(sloped, tmp_path):
     model.save(tmp_path / "m.edgewise")
     again = edgewise.load(tmp_path / "m.edgewise")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-    assert edgewise.estimate_memory(AutoBoostClassifier(), 600, 12, 4) > X.nbytes
 
 
 def test_the_limit_on_trees_counts_those_of_linear_starts(sloped):
