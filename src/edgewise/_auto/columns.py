@@ -123,7 +123,8 @@ def _thinned(cuts: Array) -> Array:
     """At most MOST_STEPS - 1 of them, evenly by number: bins hold about as many rows each."""
     cuts = cuts[np.isfinite(cuts)]
     n = min(len(cuts), MOST_STEPS - 1)
-    return cuts[(np.arange(1, n + 1) * len(cuts) - 1) // n] if n else cuts
+    kept: Array = cuts[(np.arange(1, n + 1) * len(cuts) - 1) // max(n, 1)]
+    return kept
 
 
 def _heights(cuts: Array) -> Array:
@@ -131,7 +132,8 @@ def _heights(cuts: Array) -> Array:
     if len(cuts) == 1:
         return np.array([-1.0, 1.0])
     middle = cuts[:-1] / 2 + cuts[1:] / 2
-    return np.r_[2 * cuts[0] - middle[0], middle, 2 * cuts[-1] - middle[-1]]
+    heights: Array = np.r_[2 * cuts[0] - middle[0], middle, 2 * cuts[-1] - middle[-1]]
+    return heights
 
 
 class _Shape(NamedTuple):
@@ -145,7 +147,8 @@ class _Shape(NamedTuple):
     def sums(self, of_steps: Array) -> Array:
         """Sums over the steps below every node."""
         before = np.r_[0.0, np.cumsum(of_steps)]
-        return np.clip(before[self.end] - before[self.first], 0.0, 1.0)
+        below: Array = np.clip(before[self.end] - before[self.first], 0.0, 1.0)
+        return below
 
 
 @cache

@@ -80,7 +80,8 @@ def fitted_linear(
             break
     half = SHARE * kept
     start = half[-1] + (1 - SHARE) * prior
-    gain = np.maximum((half * descent.first_gradient)[:-1].sum(axis=1) / 2, 0.0)
+    falls = (half * descent.first_gradient)[:-1] / 2  # of each column and class
+    gain = np.array([max(math.fsum(of_column), 0.0) for of_column in falls.tolist()])
     return Linear(half[:-1], start - start.mean(), gain)
 
 
@@ -110,7 +111,9 @@ class _Descent:
         self._loss = mean(self._losses, self._learned)
         self.first_gradient = self._gradient(self._scores)
         self._step = 1.0 / (self._curvature(prior) * self._largest_eigenvalue())
-        self._rest()
+        self._momentum = 1.0
+        self._ahead: Array = self.coefficients
+        self._ahead_scores: Scores = self._scores
 
     def step(self) -> None:
         """A step from where momentum has led; afresh and shorter if the loss has risen."""
@@ -135,7 +138,8 @@ class _Descent:
 
     def _rest(self) -> None:
         self._momentum = 1.0
-        self._ahead, self._ahead_scores = self.coefficients, self._scores
+        self._ahead = self.coefficients
+        self._ahead_scores = self._scores
 
     def _scores_of(self, coefficients: Array) -> Scores:
         scores = np.empty((len(self._codes), coefficients.shape[1]))
