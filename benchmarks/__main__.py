@@ -21,13 +21,11 @@ from . import (
     bench_defaults,
     bench_dynamics,
     bench_field,
-    bench_geist,
     bench_growth,
     bench_import,
     bench_label_noise,
     bench_latency,
     bench_monotone,
-    bench_paper,
     bench_roofline,
     bench_shap,
     bench_shapes,
@@ -52,8 +50,6 @@ BENCHES: dict[str, ModuleType] = {
         bench_field,
         bench_defaults,
         bench_accuracy,
-        bench_paper,
-        bench_geist,
         bench_votes,
         bench_truth_table,
         bench_categories,
@@ -74,10 +70,8 @@ DEFINING = (
     "rounds",
     "leaves",
     "shrinkage",
-    "stop_loss",
     "peer_rounds",
     "peer_leaves",
-    "layers",
     "predictions",
     "most_work",
     "table_rows",
@@ -149,14 +143,14 @@ def _add_shared(parser: ArgumentParser) -> None:
     parser.add_argument("--data-dir", help="folder of NAME.npz; default: $EDGEWISE_DATA")
     parser.add_argument("--max-rows", type=int, help="use at most so many rows of each part")
     parser.add_argument("--threads", type=int, default=report.available_cores())
-    parser.add_argument("--repeats", type=int, default=3, help="of timings; geist: draws")
+    parser.add_argument("--repeats", type=int, default=3, help="of timings")
     parser.add_argument(
         "--param",
         type=_param,
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="a further constructor argument of AOSO (paper, geist: of all algorithms there)",
+        help="a further constructor argument of AOSO",
     )
 
 

@@ -1,4 +1,6 @@
-"""edgewise and its peers behind one small interface.
+"""edgewise and its peers behind one small interface: rounds and their times.
+
+The adapters of `edgewise.comparison` make the peers' classifiers.
 
 Every contender gets the same rounds, leaves per tree, shrinkage and threads; everything else
 stays at its own default, except that early stopping and all printing are off. Multi-class
@@ -18,6 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from edgewise.comparison._features import Features as Table
+from edgewise.comparison._methods import Setting as Given
+from edgewise.comparison._peers import PEERS as ADAPTERS
+
+NUMBERS = Table(np.empty((0, 0)), np.empty((0, 0)), np.zeros(0, dtype=bool))  # no categories
 Labels = NDArray[np.int64]
 Features = NDArray[np.float32]
 
@@ -95,6 +102,12 @@ class Contender(ABC):
         return fitted.model.staged_predict(X)
 
 
+def classifier(library: str, setting: Setting, **params: Any) -> Any:
+    """A peer's classifier; parameters that are None are left to its default."""
+    given = {name: value for name, value in params.items() if value is not None}
+    return ADAPTERS[library].build(NUMBERS, Given(0, setting.threads, setting.rounds, given))
+
+
 class Edgewise(Contender):
     """One of our estimators; `params` are its further constructor arguments."""
 
@@ -129,17 +142,8 @@ class LightGBM(Contender):
         self.params = params
 
     def build(self, setting: Setting) -> Any:
-        import lightgbm
-
-        return lightgbm.LGBMClassifier(
-            n_estimators=setting.rounds,
-            num_leaves=setting.leaves,
-            learning_rate=setting.shrinkage,
-            n_jobs=setting.threads,
-            random_state=0,
-            verbosity=-1,
-            **self.params,
-        )
+        shape = {"num_leaves": setting.leaves, "learning_rate": setting.shrinkage}
+        return classifier("lightgbm", setting, **shape, **self.params)
 
     def train(self, model: Any, X: Features, y: Labels, mark: Callable[[], None]) -> None:
         model.fit(X, y, callbacks=[lambda _: mark()])
@@ -160,18 +164,14 @@ class XGBoost(Contender):
     name = "xgboost"
 
     def build(self, setting: Setting) -> Any:
-        import xgboost
-
-        return xgboost.XGBClassifier(
-            n_estimators=setting.rounds,
+        return classifier(
+            "xgboost",
+            setting,
             tree_method="hist",
             grow_policy="lossguide",
             max_leaves=setting.leaves,
             max_depth=0,
             learning_rate=setting.shrinkage,
-            n_jobs=setting.threads,
-            random_state=0,
-            verbosity=0,
         )
 
     def train(self, model: Any, X: Features, y: Labels, mark: Callable[[], None]) -> None:
@@ -208,18 +208,9 @@ class CatBoost(Contender):
         self.symmetric = symmetric
 
     def build(self, setting: Setting) -> Any:
-        import catboost
-
         shape = {"grow_policy": "Lossguide", "max_leaves": setting.leaves, "depth": 16}
-        return catboost.CatBoostClassifier(
-            iterations=setting.rounds,
-            learning_rate=setting.shrinkage,
-            thread_count=setting.threads,
-            random_seed=0,
-            verbose=False,
-            allow_writing_files=False,
-            **({} if self.symmetric else shape),
-        )
+        own = {} if self.symmetric else shape
+        return classifier("catboost", setting, learning_rate=setting.shrinkage, **own)
 
     def staged_labels(self, fitted: Fitted, X: Features) -> Iterator[Labels]:
         stages = fitted.model.staged_predict(X, thread_count=fitted.setting.threads)
@@ -236,16 +227,15 @@ class HistGradientBoosting(Contender):
     exact_times = False
 
     def build(self, setting: Setting) -> Any:
-        from sklearn.ensemble import HistGradientBoostingClassifier
         from threadpoolctl import threadpool_limits
 
         threadpool_limits(setting.threads, user_api="openmp")  # it has no parameter for this
-        return HistGradientBoostingClassifier(
-            max_iter=setting.rounds,
+        return classifier(
+            "sklearn-hgb",
+            setting,
             max_leaf_nodes=setting.leaves,
             learning_rate=setting.shrinkage,
             early_stopping=False,
-            random_state=0,
         )
 
 

@@ -45,6 +45,13 @@ class Peer(Method):
         rounds = {} if setting.rounds is None else {self.rounds_name: setting.rounds}
         return {**self.own(), **rounds, **setting.params}
 
+    def build(self, features: Features, setting: Setting) -> Any:
+        """Make the classifier for rows like these, not fitted."""
+        raise NotImplementedError
+
+    def fit(self, features: Features, codes: NDArray[Any], setting: Setting) -> Any:
+        return self.build(features, setting).fit(features.matrix, codes)
+
     def own(self) -> dict[str, Any]:
         """Return the parameters that are set, except seed, threads and verbosity."""
         return {}
@@ -56,15 +63,18 @@ class Peer(Method):
 class LightGBM(Peer):
     name, library, module, rounds_name = "lightgbm", "lightgbm", "lightgbm", "n_estimators"
 
-    def fit(self, features: Features, codes: NDArray[Any], setting: Setting) -> Any:
+    def build(self, features: Features, setting: Setting) -> Any:
         import lightgbm
 
-        model = lightgbm.LGBMClassifier(
+        return lightgbm.LGBMClassifier(
             **self.parameters(setting),
             n_jobs=setting.threads,
             random_state=setting.seed,
             verbosity=-1,
         )
+
+    def fit(self, features: Features, codes: NDArray[Any], setting: Setting) -> Any:
+        model = self.build(features, setting)
         categories = [int(j) for j in np.flatnonzero(features.categorical)]
         return model.fit(_floats(features.matrix), codes, categorical_feature=categories or "auto")
 
@@ -80,27 +90,26 @@ class XGBoost(Peer):
 
         return f"xgboost {xgboost.__version__}"
 
-    def fit(self, features: Features, codes: NDArray[Any], setting: Setting) -> Any:
+    def build(self, features: Features, setting: Setting) -> Any:
         import xgboost
 
         kinds = ["c" if category else "q" for category in features.categorical]
-        model = xgboost.XGBClassifier(
+        return xgboost.XGBClassifier(
             **self.parameters(setting),
             n_jobs=setting.threads,
             random_state=setting.seed,
             verbosity=0,
             **({"feature_types": kinds, "enable_categorical": True} if "c" in kinds else {}),
         )
-        return model.fit(features.matrix, codes)
 
 
 class CatBoost(Peer):
     name, library, module, rounds_name = "catboost", "catboost", "catboost", "iterations"
 
-    def fit(self, features: Features, codes: NDArray[Any], setting: Setting) -> Any:
+    def build(self, features: Features, setting: Setting) -> Any:
         import catboost
 
-        model = catboost.CatBoostClassifier(
+        return catboost.CatBoostClassifier(
             **self.parameters(setting),
             thread_count=setting.threads,
             random_seed=setting.seed,
@@ -108,7 +117,9 @@ class CatBoost(Peer):
             allow_writing_files=False,
             cat_features=[int(j) for j in np.flatnonzero(features.categorical)] or None,
         )
-        return model.fit(_objects(features), codes)
+
+    def fit(self, features: Features, codes: NDArray[Any], setting: Setting) -> Any:
+        return self.build(features, setting).fit(_objects(features), codes)
 
     def predict_proba(self, model: Any, features: Features, setting: Setting) -> NDArray[Any]:
         return np.asarray(model.predict_proba(_objects(features), thread_count=setting.threads))
@@ -116,9 +127,6 @@ class CatBoost(Peer):
 
 class SklearnPeer(Peer):
     library, module, rounds_name = "scikit-learn", "sklearn", "n_estimators"
-
-    def build(self, features: Features, setting: Setting) -> Any:
-        raise NotImplementedError
 
     def fit(self, features: Features, codes: NDArray[Any], setting: Setting) -> Any:
         with threadpool_limits(setting.threads, user_api="openmp"):
@@ -139,7 +147,9 @@ class HistGradientBoosting(SklearnPeer):
         for j in np.flatnonzero(features.categorical):
             few[j] = np.nanmax(features.matrix[:, j], initial=0) < _MOST_CATEGORIES
         return HistGradientBoostingClassifier(
-            **self.parameters(setting), random_state=setting.seed, categorical_features=few
+            **self.parameters(setting),
+            random_state=setting.seed,
+            categorical_features=few if few.any() else None,
         )
 
 

@@ -14,8 +14,16 @@ from ._types import BAD, Picture
 def write_results(folder: Path, results: Mapping[str, Any]) -> None:
     """NAME-SCALE.json and NAME-SCALE.md."""
     stem = stem_of(results)
-    write_text(folder / f"{stem}.json", json.dumps(results, indent=1, allow_nan=False) + "\n")
+    write_text(folder / f"{stem}.json", _as_json(results))
     write_text(folder / f"{stem}.md", page(results))
+
+
+def _as_json(results: Mapping[str, Any]) -> str:
+    """Lines that a person can read and compare: one for each cell, at the end."""
+    empty = "[]\n}"
+    head = json.dumps({**results, "cells": []}, indent=1, allow_nan=False).removesuffix(empty)
+    cells = ",\n".join(json.dumps(cell, allow_nan=False) for cell in results["cells"])
+    return f"{head}[\n{cells}\n]}}\n"
 
 
 def stem_of(results: Mapping[str, Any]) -> str:

@@ -77,9 +77,9 @@ def _strong(finding: Mapping[str, Any], key: str) -> Any:
 
 
 def _not_run(results: Mapping[str, Any]) -> list[str]:
-    missing = list(results["missing"])
-    shown = missing if len(missing) <= 12 else [*missing[:12], f"and {len(missing) - 12} more"]
-    cells = [f"cells not run yet ({len(missing)}): {', '.join(shown)}"] if missing else []
+    named, n = results["missing"], results["n_missing"]
+    shown = named if n == len(named) else [*named, f"and {n - len(named)} more"]
+    cells = [f"cells not run yet ({n}): {', '.join(shown)}"] if n else []
     return [*results["skipped"], *cells]
 
 

@@ -68,7 +68,7 @@ def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     p = cell.params
     if p["max_rows"] is not None:
         data = thin(data, p["max_rows"])
-    own = p.get("own", {})  # the search for the base class, where it is not exhaustive
+    own = p.get("own", {})  # other than usual: the search for the base class, bins
     model = _converge.build(
         p["algorithm"], leaves=p["leaves"], shrinkage=p["shrinkage"], threads=threads, **own
     )

@@ -320,6 +320,16 @@ def test_truth_tables_hold_and_a_wrong_relaxation_does_not():
     assert verdict_of(tables.findings("small", held), "relaxation converges to it") == "fails"
 
 
+def test_drawn_truth_tables_are_counted():
+    held = run_small(truth_tables.EXPERIMENT, lambda cell: cell.name in ("example", "tables/00"))
+    of_cell = held["tables/00"].outcome
+    assert set(of_cell) == set(truth_tables.KEYS)
+    assert of_cell["tables"] == of_cell["falls"] == truth_tables.PER_CELL
+    assert len(of_cell["kappa"]) == of_cell["unique"] > 0
+    in_all = next(f.ours for f in truth_tables.EXPERIMENT.findings("small", held))
+    assert in_all == f"{of_cell['unique'] + 1} of {of_cell['full'] + 1}"
+
+
 def test_vote_mass_holds_and_a_broken_bound_does_not():
     mass = vote_mass.EXPERIMENT
     held = run_small(mass, lambda cell: cell.name.startswith("wine"))

@@ -101,6 +101,18 @@ def test_other_parameters_are_not_taken_for_the_same(tmp_path):
     assert len(ran) == 4
 
 
+def test_the_file_has_a_line_for_each_cell_and_names_few_of_those_not_run(tmp_path):
+    cells = [Cell(f"cell={k}", {"power": 0}, seed=k) for k in range(100)]
+    made = toy([], cells=lambda scale: cells)
+    results, _ = carry_out(made, tmp_path, only=["cell=9*"])
+    text = (tmp_path / "toy-small.json").read_text()
+    assert json.loads(text) == results
+    assert len([line for line in text.splitlines() if line.startswith('{"experiment"')]) == 11
+    assert len(results["cells"]) == 11
+    assert (results["n_missing"], len(results["missing"])) == (89, 12)
+    assert "and 77 more" in (tmp_path / "toy-small.md").read_text()
+
+
 def test_experiments_of_a_family_share_their_cells(tmp_path):
     ran = []
     two = [toy(ran, name=name, family="squares") for name in ("a", "b")]
