@@ -222,8 +222,8 @@ def _experiment(
 
 EXPERIMENTS = [
     _experiment(2, _geist.TABLE_2, Kind()),
+    _experiment(3, _geist.TABLE_3, Kind(noisy=True)),
     _experiment(
         2, _geist.TABLE_2, Kind(own={"splitter": "random"}), "-random", ", with random cuts"
     ),
-    _experiment(3, _geist.TABLE_3, Kind(noisy=True)),
 ]

@@ -141,7 +141,7 @@ def test_covertype_is_judged_at_every_stage():
     }
     worse = records(covertype, lambda cell: outcome(cell, 1000))
     found = covertype.findings("paper", worse)
-    assert len(found) == 16
+    assert len(found) == 16 + 2  # at every stage, and with finer bins
     assert {f.verdict for f in found} == {"more errors"}
 
 
@@ -186,6 +186,16 @@ def test_geist_s_tables_agree_with_themselves_and_claims_with_the_text(number):
     assert other[-1].verdict == "fails"  # the claim about clean labels is false of noisy ones
     worse = experiment.findings("paper", records(experiment, table_outcome(paper[number], 2.0)))
     assert {finding.verdict for finding in worse[:-1]} == {"more errors"}
+
+
+def test_random_cuts_are_drawn_for_every_algorithm():
+    with_best, with_random = softmax_tables.EXPERIMENTS[0], softmax_tables.EXPERIMENTS[2]
+    cells = {cell.name: cell for cell in with_random.cells("paper")}
+    assert {cell.name for cell in with_best.cells("paper")} < set(cells)
+    assert {cell.params["own"]["splitter"] for cell in cells.values()} == {"random"}
+    assert "dna/SAMME/draw=2" in cells
+    found = with_random.findings("paper", records(with_random, table_outcome(_geist.TABLE_2)))
+    assert {finding.verdict for finding in found[:-1]} == {"agrees"}
 
 
 def test_a_missing_draw_leaves_the_mean_open():
