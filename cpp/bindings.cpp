@@ -1,6 +1,8 @@
 // The Python face of the core: types in, types out, errors translated. No arithmetic here.
 #include "bindings.hpp"
 
+#include <numeric>
+
 #include "core/binned.hpp"
 #include "core/class_trees.hpp"
 #include "core/cover.hpp"
@@ -82,7 +84,9 @@ std::vector<std::int64_t> histogram_of(const BinnedData& data, const In<std::uin
     naive_histogram(data, rows.data(), stats.data(), rows.size(), bins.data());
   } else {
     add_to_histogram(data, rows.data(), stats.data(), rows.size(), bins.data());
-    complete_histogram(data, GrowLimits{}.allowed(data.feature_of), total, bins.data());
+    std::vector<int> columns(static_cast<std::size_t>(data.n_features));
+    std::iota(columns.begin(), columns.end(), 0);
+    complete_histogram(data, columns, total, bins.data());
   }
   std::vector<std::int64_t> flat;
   for (const CountedBin& b : bins)

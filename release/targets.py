@@ -100,6 +100,10 @@ def with_zig(target, zig, folder):
         "CMAKE_AR": folder / "ar",
         "CMAKE_RANLIB": folder / "ranlib",
     }
+    if target.system == "Darwin":
+        write_program(folder / "c++", for_apple(f"{shlex.join(zig)} c++ -target {target.triple}"))
+        write_program(folder / "true", "exit 0")
+        defines["CMAKE_INSTALL_NAME_TOOL"] = folder / "true"  # no library is renamed
     chosen = {
         "CXX": str(folder / "c++"),
         "CXXFLAGS": f"-include {PYCONFIG}",
@@ -107,6 +111,14 @@ def with_zig(target, zig, folder):
         "SKBUILD_INSTALL_STRIP": "false",
     }
     return chosen, defines
+
+
+def for_apple(compiler):
+    """Returns a command that replaces nanobind's list of Python's functions, which zig's linker
+    cannot read, by leave to look up at run time whatever is not found."""
+    dynamic = "-Wl,-undefined,dynamic_lookup"
+    kept = f'case "$a" in -Wl,@*) a={dynamic} ;; esac; set -- "$@" "$a"'
+    return f'for a; do shift; {kept}; done\nexec {compiler} "$@"'
 
 
 def write_program(path, command):

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "checks.hpp"
 
@@ -189,6 +190,8 @@ BinnedData::BinnedData(std::size_t rows, std::size_t cols, Cuts fitted,
   std::iota(feature_of.begin(), feature_of.end(), 0);
   feature_of.insert(feature_of.end(), cuts.finer.begin(), cuts.finer.end());
   for (const Grouped& g : grouped_) feature_of.push_back(g.feature);
+  for (int f = 0; f < n_features; ++f)
+    if (n_bins(f) > 1) varying.push_back(f);
   lay_out(*this);
 }
 
@@ -244,13 +247,22 @@ struct BinnedData::Encoded {
       encode_column(data.cuts, f, &nothing, 1, &zero[f], 1);
       Code* of_column = entries.data() + x.start[f];
       encode_column(data.cuts, f, x.value.data() + x.start[f], x.n_entries(f), of_column, 1);
-      Counts counts;
-      counts.add(of_column, x.n_entries(f));
-      counts.of_bin[zero[f]] += x.rows - x.n_entries(f);
-      data.columns_[f].usual = data.usual[f] = counts.usual();
-      data.n_unusual_[f] = x.rows - counts.of_bin[counts.usual()];
-      listed[f] = counts.usual() == zero[f] && data.n_unusual_[f] * kListed < x.rows;
+      const auto [code, n_others] = usual_of(of_column, x.n_entries(f), zero[f], x.rows);
+      data.columns_[f].usual = data.usual[f] = code;
+      data.n_unusual_[f] = n_others;
+      listed[f] = code == zero[f] && data.n_unusual_[f] * kListed < x.rows;
     });
+  }
+
+  // The most frequent code of a column, the lowest of equals, and how many rows have another.
+  static std::pair<Code, std::size_t> usual_of(const Code* entries, std::size_t n, Code zero,
+                                               std::size_t n_rows) {
+    if (n < n_rows - n)  // zero it is: most columns of wide matrices have few entries, or none
+      return {zero, n - static_cast<std::size_t>(std::count(entries, entries + n, zero))};
+    Counts counts;
+    counts.add(entries, n);
+    counts.of_bin[zero] += n_rows - n;
+    return {counts.usual(), n_rows - counts.of_bin[counts.usual()]};
   }
 };
 

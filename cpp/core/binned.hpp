@@ -126,6 +126,7 @@ struct BinnedData {
   std::size_t n_rows = 0;
   int n_features = 0;           // columns of bins
   std::vector<int> feature_of;  // (n_features): the feature of a column
+  std::vector<int> varying;     // columns of two bins or more; a wide matrix may have few
   Cuts cuts;
   std::vector<std::uint32_t> offset;  // (n_features + 1)
   std::uint32_t stride = 0;           // places of every feature, if all are given as many; else 0

@@ -73,6 +73,14 @@ EDGEWISE_CLONES void search_cuts(const double* padded, std::size_t size, const d
   for (std::size_t j = 0; j < kAbreast; ++j) found[j] = at[j];
 }
 
+// The code of one value.
+Code code_of(const std::vector<double>& points, bool categorical, double value, Code missing) {
+  const auto at = std::lower_bound(points.begin(), points.end(), value);
+  const bool known =
+      categorical ? at != points.end() && *at == value && !std::isinf(value) : !std::isnan(value);
+  return known ? static_cast<Code>(at - points.begin()) : missing;
+}
+
 // Deals the cuts of features that have too many for one column out to several.
 void part_cuts(Cuts& cuts) {
   constexpr std::size_t kMost = kMaxValueBins - 1;
@@ -139,6 +147,11 @@ void encode_column(const Cuts& cuts, std::size_t f, const double* values, std::s
   // X may be changed by others between its reading for cuts and this one: a missing value that the
   // cuts know nothing of falls into the last bin there is.
   const auto missing = static_cast<Code>(std::max(cuts.n_bins(f), 1) - 1);
+  if (n < kAbreast) {  // sparse matrices have many columns of few entries
+    for (std::size_t i = 0; i < n; ++i)
+      out[i * step] = code_of(points, cuts.categorical[f] != 0, values[i], missing);
+    return;
+  }
   // One place more than points: a value above all of them finds the first infinity.
   std::array<double, 256> padded;
   padded.fill(std::numeric_limits<double>::infinity());

@@ -59,7 +59,9 @@ class HammingHistograms {
     for (std::size_t place = 0; place < data_.offset[1]; ++place) n += count(s, place);
     return n;
   }
-  std::vector<int> features(std::size_t) const { return limits_.allowed(data_.feature_of); }
+  std::vector<int> features(std::size_t) const {
+    return limits_.allowed(data_.varying, data_.feature_of);
+  }
   void search(std::size_t tree, Node& node, const Team& team) const;
   bool has_bounds(std::size_t) const { return false; }
   void part_bounds(std::size_t, Node&, const Sums&, std::size_t) const {}

@@ -46,7 +46,7 @@ class ChannelSearch {
 
   // Features that the root may be split by.
   std::vector<int> features() const {
-    std::vector<int> active = limits_.allowed(data_.feature_of);
+    std::vector<int> active = limits_.allowed(data_.varying, data_.feature_of);
     if (directions.any())
       std::erase_if(active, [&](int f) { return direction_of(f) == direction::kConstant; });
     return active;

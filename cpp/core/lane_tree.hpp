@@ -132,7 +132,7 @@ class LaneEvaluator {
         bytes_(data.n_places() * lanes_ * sizeof(Lane)) {}
 
   void root(Node& node, const Row* rows, const Team& team) {
-    node.state.active = limits_.allowed(data_.feature_of);
+    node.state.active = limits_.allowed(data_.varying, data_.feature_of);
     build(node, rows, team);
   }
 

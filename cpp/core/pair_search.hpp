@@ -78,7 +78,7 @@ class PairSearch {
   // The state of a root, its sums given.
   void plant(PairState& state, std::size_t n_rows) const {
     state.above = sizes_of(state.sums, n_rows);
-    state.active = limits_.allowed(data_.feature_of);
+    state.active = limits_.allowed(data_.varying, data_.feature_of);
     if (monotone()) state.box.resize(limits_.monotone.n_classes);
   }
 

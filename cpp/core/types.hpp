@@ -80,12 +80,14 @@ struct GrowLimits {
   double core_l2() const { return l2 / weight_unit; }
   bool is_drawn(std::size_t row) const { return !sample || sample->drawn[row]; }
 
-  // The columns of bins that may be split; `feature_of` says to which feature a column belongs.
-  std::vector<int> allowed(const std::vector<int>& feature_of) const {
-    std::vector<int> columns;
-    for (std::size_t c = 0; c < feature_of.size(); ++c)
-      if (features.empty() || std::binary_search(features.begin(), features.end(), feature_of[c]))
-        columns.push_back(static_cast<int>(c));
+  // Those of some columns of bins that may be split; `feature_of` says to which feature a column
+  // belongs.
+  std::vector<int> allowed(std::vector<int> columns, const std::vector<int>& feature_of) const {
+    if (features.empty()) return columns;
+    std::erase_if(columns, [&](int c) {
+      const int feature = feature_of[static_cast<std::size_t>(c)];
+      return !std::binary_search(features.begin(), features.end(), feature);
+    });
     return columns;
   }
 };

@@ -30,7 +30,7 @@ from ._auto.out_of_fold import log_losses, mean_log_loss, out_of_fold, wrong
 from ._auto.portfolio import STAGES, Effort, Stage
 from ._auto.selection import greedy_weights, lowers_loss
 from ._auto.workers import Workers
-from ._boosting import footprint
+from ._boosting import constraints, footprint
 from ._boosting.base import TRAINING, Booster, transaction
 from ._boosting.footprint import Size
 from ._boosting.grower import binned
@@ -202,6 +202,7 @@ class AutoBoostClassifier(Booster):
         self.classes_ = targets.classes_of(labelled.y)
         targets.need_two_classes(self.classes_, type(self).__name__)
         self.multi_label_: bool = False
+        self._check_constraints()
         rows = labelled.encoded(self.classes_, "y")
         seed = seed_of(self.random_state)
         stages = self.stages()
@@ -211,6 +212,11 @@ class AutoBoostClassifier(Booster):
         members, weights = _within(members, _weights(members, held), self.max_trees)
         self._describe(members, weights, columns)
         self._judge(members, weights, held)
+
+    def _check_constraints(self) -> None:
+        """Raise what members would, but in the name of this class."""
+        constraints.interactions(self)
+        constraints.directions(self, self.classes_)
 
     def stages(self) -> tuple[Stage, ...]:
         """Return the planned members, stage by stage.

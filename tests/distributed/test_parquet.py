@@ -280,3 +280,25 @@ def test_weights_are_not_the_target(tmp_path):
     rows = parquet(path, target="y", sample_weight="y")
     with pytest.raises(InvalidDataError, match="different columns. Got 'y' for both"):
         edgewise.MARTClassifier(n_estimators=1).fit(rows)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"columns": 3}, r"'columns'.*a list of names of columns, or None. Got 3"),
+        ({"columns": "ab"}, r"'columns'.*a list of names.*Got 'ab'"),
+        ({"columns": ["a", 1]}, r"'columns'.*a list of names.*Got \['a', 1\]"),
+        ({"target": ["y"]}, r"'target'.*the name of a column, or None. Got \['y'\]"),
+        ({"sample_weight": np.ones(3)}, "'sample_weight'.*the name of a column, or None"),
+        ({"folder": 3}, "'folder'.*a path, or None. Got 3"),
+    ],
+)
+def test_names_and_paths_are_text(small, given, words):
+    with pytest.raises(InvalidParameterError, match=words):
+        parquet(small, **given)
+
+
+def test_columns_may_be_an_index(small):
+    boost = edgewise.MARTClassifier(n_estimators=1, min_samples_leaf=5)
+    rows = parquet(small, target="y", columns=pd.Index(["b", "a"]))
+    assert list(boost.fit(rows).feature_names_in_) == ["b", "a"]

@@ -13,7 +13,13 @@ from sklearn.model_selection import train_test_split
 from support import assert_same_model, nominal_table, table
 
 import edgewise
-from edgewise import AutoBoostClassifier, FitWarning, InvalidDataError, _core
+from edgewise import (
+    AutoBoostClassifier,
+    FitWarning,
+    InvalidDataError,
+    InvalidParameterError,
+    _core,
+)
 from edgewise._auto.expected import PerRow, expected
 from edgewise._auto.folds import NEVER, dealt_folds, group_folds
 from edgewise._auto.held_out import FEW, held_out
@@ -398,6 +404,24 @@ def test_a_class_in_one_group_is_said():
     groups[y == 2] = 7
     with pytest.warns(FitWarning, match="Class 2 has all rows in groups of one fold"):
         AutoBoostClassifier(**FAST).fit(X, y, groups=groups)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"monotonic_cst": [1]},
+        {"monotonic_cst": [1, 0, 0]},  # of which of three classes?
+        {"monotonic_cst": {0: {"nowhere": 1}}},
+        {"monotonic_cst": {0: {0: 1, (1, 0): 1}}},
+        {"monotonic_cst": {"nowhere": {0: 1}}},
+        {"interaction_cst": [{0, 99}]},
+    ],
+)
+def test_wrong_constraints_are_those_of_this_class(given):
+    X, y = table(0)
+    (name,) = given
+    with pytest.raises(InvalidParameterError, match=f"^The '{name}' parameter of AutoBoost"):
+        AutoBoostClassifier(**given).fit(X, y)
 
 
 def test_a_failed_fit_leaves_the_old_model(digits, on_digits):

@@ -366,3 +366,32 @@ def test_foreign_base_learners_reject_strings():
     model = edgewise.SAMMEClassifier(base=DecisionTreeClassifier(max_depth=1))
     with pytest.raises(InvalidParameterError, match=r"categorical columns.*DecisionTree.*\[0\]"):
         model.fit(frame, Y)
+
+
+# --- rare types -------------------------------------------------------------------------------
+
+
+def test_integers_of_128_bits_are_numbers():
+    frame = pl.DataFrame({"a": [1, 2, 3, 4] * 10}, schema={"a": pl.Int128})
+    y = np.array([0, 0, 1, 1] * 10)
+    boost = edgewise.MARTClassifier(n_estimators=2, min_samples_leaf=2)
+    wide = boost.fit(frame, y).predict_proba(frame)
+    plain = frame.cast(pl.Int64)
+    np.testing.assert_array_equal(wide, boost.fit(plain, y).predict_proba(plain))
+    both = frame.with_columns(b=pl.Series([0.5, None] * 20))
+    assert boost.fit(both, y).predict(both).tolist() == y.tolist()
+
+
+def test_views_of_strings_are_strings():
+    words, y = ["u", "v", None, "w"] * 10, np.array([0, 1, 1, 0] * 10)
+    views = pa.table({"a": pa.array(words, type=pa.string_view())})
+    boost = edgewise.MARTClassifier(n_estimators=2, min_samples_leaf=2)
+    here = boost.fit(views, y).predict_proba(views)
+    plain = pa.table({"a": words})
+    np.testing.assert_array_equal(here, boost.fit(plain, y).predict_proba(plain))
+
+
+def test_structures_are_refused():
+    frame = pl.DataFrame({"a": [{"x": 1}, {"x": 2}] * 10})
+    with pytest.raises(InvalidDataError, match=r"Column 'a' must hold numbers.*Got Struct"):
+        edgewise.MARTClassifier().fit(frame, [0, 1] * 10)

@@ -207,3 +207,19 @@ class TestCore:
         data = _core.bin_rows(X, cuts, 1)
         assert data.offset[1] == 3
         assert max(data.code(row, 0) for row in range(30)) == 2
+
+
+NO_WEIGHTS = {
+    "larger than any": [10**400] + [1] * 119,
+    "dates": np.ones(120, dtype="M8[D]"),
+    "durations": np.ones(120, dtype="m8[s]"),
+    "one NaN for all": float("nan"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_WEIGHTS)
+def test_weights_are_finite_numbers(kind):
+    X, y = table(3, n=120)
+    boost = edgewise.MARTClassifier(n_estimators=1)
+    with pytest.raises(InvalidDataError, match="^sample_weight must (be finite|hold numbers)"):
+        boost.fit(X, y, sample_weight=NO_WEIGHTS[kind])

@@ -82,7 +82,8 @@ def drawn_features(seed: int, m: int, n: int, n_features: int) -> list[int] | No
     if n == n_features:
         return None
     drawn = np.random.default_rng([seed, m]).choice(n_features, n, replace=False)
-    return sorted(int(f) for f in drawn)
+    features: list[int] = np.sort(drawn).tolist()
+    return features
 
 
 def n_drawn(max_features: int | float | None, n_features: int) -> int:

@@ -13,6 +13,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from .._ground.errors import InvalidDataError
 from . import targets
 from .folds import Split, content_folds
+from .frames import is_frame, need_distinct_names
 from .weights import row_weights
 
 Codes = NDArray[np.int32]
@@ -46,6 +47,10 @@ class Answers(NamedTuple):
 
 def examples(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Examples:
     """Checked input; X is left to the classifiers."""
+    if X is None:
+        raise InvalidDataError("X must be an array, a data frame or a sparse matrix. Got None.")
+    if is_frame(X):
+        need_distinct_names(X)
     X, labels = indexable(X, targets.labels(y, "y"))
     if len(labels) == 0:
         raise InvalidDataError("X and y must have at least one row. Found 0 sample(s).")

@@ -5,6 +5,7 @@ class by class. Equal examples share a fold. So the folds are the same for any o
 and a row of weight two is as good as two rows.
 """
 
+import contextlib
 import hashlib
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from .._ground.errors import InvalidDataError
+from . import frames
 from .chance import Keys, bits, mixed
 from .sparse import sound
 
@@ -64,6 +66,8 @@ def _row_hashes(X: Any) -> Keys:
 
 
 def _columns(X: Any) -> Iterator[NDArray[Any]]:
+    if frames.is_frame(X):
+        frames.need_distinct_names(X)
     if hasattr(X, "columns"):  # a data frame: every column has its own type
         for name in getattr(X, "column_names", X.columns):  # of Arrow, or of others
             yield np.asarray(X[name])
@@ -75,9 +79,18 @@ def _columns(X: Any) -> Iterator[NDArray[Any]]:
 def _column_hashes(column: NDArray[Any]) -> Keys:
     if column.dtype.kind in "fiub":
         return mixed(bits(column))
-    words, place = np.unique(column.astype(str), return_inverse=True)
-    digests = [hashlib.blake2b(str(w).encode(), digest_size=8).digest() for w in words]
+    words, place = np.unique(_as_text(column), return_inverse=True)
+    encoded = [str(word).encode(errors="surrogatepass") for word in words]
+    digests = [hashlib.blake2b(word, digest_size=8).digest() for word in encoded]
     return np.frombuffer(b"".join(digests), dtype=np.uint64)[place]
+
+
+def _as_text(column: NDArray[Any]) -> NDArray[Any]:
+    """What is no number as strings, each as long as it is."""
+    if column.dtype.kind != "O":
+        with contextlib.suppress(ValueError, TypeError):  # bytes, structures
+            return column.astype(str)
+    return frames.strings([str(value) for value in column.tolist()])
 
 
 def _sparse_hashes(X: Any) -> Keys:

@@ -25,6 +25,7 @@ Array = NDArray[Any]
 Tables = dict[int, Array]  # by column: its values; the place of a value is its number
 
 _CATEGORICAL = (nw.Categorical, nw.Enum)
+_WIDE = (nw.Int128, nw.UInt128, nw.Decimal)  # NumPy has no such numbers
 _TIMES = (nw.Datetime, nw.Date, nw.Duration, nw.Time)
 TIMES = (
     datetime.date,
@@ -93,11 +94,11 @@ class Column(NamedTuple):
         if isinstance(series.dtype, _TIMES):
             raise times(self.shown, str(series.dtype))
         if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-            plain = series.null_count() == 0 and not isinstance(series.dtype, nw.Decimal)
+            plain = series.null_count() == 0 and not isinstance(series.dtype, _WIDE)
             values = (series if plain else series.cast(nw.Float64)).to_numpy()
         else:
             values = np.asarray(series.to_numpy())
-        if values.dtype.kind not in "fiub":
+        if values.dtype.kind not in "fiub" or values.ndim != 1:  # structures have two dimensions
             raise InvalidDataError(
                 f"{self.shown} must hold numbers, booleans, strings or categories. Got "
                 f"{series.dtype}."
@@ -204,7 +205,15 @@ def columns(X: Any) -> list[AnyColumn]:
 def _column(label: Any, series: nw.Series[Any]) -> AnyColumn:
     if series.dtype == nw.Object:
         return Objects(label, np.array(series.to_list(), dtype=object))
-    return Column(label, series)
+    return Column(label, _readable(series))
+
+
+def _readable(series: nw.Series[Any]) -> nw.Series[Any]:
+    """Arrow's views of strings as strings: it looks nothing up in the former."""
+    native = series.to_native()
+    if series.implementation.is_pyarrow() and str(native.type) == "string_view":
+        return nw.from_native(native.cast("string"), series_only=True)
+    return series
 
 
 def columns_of_array(X: Array, labels: Sequence[Any]) -> list[AnyColumn]:
@@ -229,7 +238,8 @@ def as_one_matrix(X: Any) -> Any:
     frame = nw.from_native(X, eager_only=True)
     kinds = set(frame.schema.values())
     first = kinds.pop()
-    if kinds or not (first.is_integer() or first.is_float()) or not hasattr(X, "to_numpy"):
+    plain = (first.is_integer() or first.is_float()) and not isinstance(first, _WIDE)
+    if kinds or not plain or not hasattr(X, "to_numpy"):
         return None
     nulls = any(frame[name].null_count() for name in frame.columns)
     return None if nulls else np.asarray(X.to_numpy())

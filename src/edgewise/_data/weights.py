@@ -23,7 +23,7 @@ def row_weights(
     if sample_weight is None and class_weight is None:
         return None, 1.0
     need_unmasked(sample_weight, name)
-    w = _check_sample_weight(sample_weight, X, dtype=np.float64)
+    w = _checked(sample_weight, X, name)
     if class_weight is not None:
         name += " times class_weight"
         w = product(w, class_factors(class_weight, y), name)
@@ -36,6 +36,19 @@ def row_weights(
             f"{name} must hold at least one positive weight. All weights are zero."
         )
     return scaled(w)
+
+
+def _checked(given: Any, X: Matrix, name: str) -> Weights:
+    """One number for each row, by scikit-learn's checks and what these let through."""
+    if getattr(getattr(given, "dtype", None), "kind", "") in ("m", "M"):
+        raise InvalidDataError(f"{name} must hold numbers. Got dates or times ({given.dtype}).")
+    try:
+        w = _check_sample_weight(given, X, dtype=np.float64)
+    except OverflowError as error:  # of an integer
+        raise InvalidDataError(f"{name} must be finite. {error}.") from None
+    if np.isnan(w).any():  # of a single number for all rows
+        raise InvalidDataError(f"{name} must be finite. Got nan.")
+    return np.asarray(w, dtype=np.float64)
 
 
 def product(a: Weights, b: Weights, name: str) -> Weights:

@@ -1,11 +1,14 @@
 """Costs, weights, codes and metrics that are no numbers, out of place, or very large."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from sklearn.linear_model import LogisticRegression
 from support import table
 
 from edgewise import AOSOLogitBoostClassifier, InvalidDataError, InvalidParameterError
+from edgewise._data.folds import content_folds
 from edgewise.decide import (
     ConformalSets,
     DecisionClassifier,
@@ -135,3 +138,48 @@ def test_a_metric_is_a_finite_number_and_a_recall_one_too():
         fit_offsets(PROBA, Y, ("recall", 0, "0.5"))
     with pytest.raises(InvalidParameterError, match="level must be"):
         cost_interval([1.0, 2.0], level="0.9")
+
+
+# --- rows of any kind, which folds are dealt by -------------------------------------------------
+
+
+def of_objects(*values):
+    column = np.empty((2 * len(values), 1), dtype=object)
+    column[:, 0] = [*values, *values]
+    return column
+
+
+NO_ROWS = {
+    "lists": of_objects([1], [2]),
+    "half a pair": of_objects("\ud800", "b"),
+    "trailing zeros": of_objects("x", "x\0"),
+    "bytes": np.array([[b"\xff"], [b"a"]] * 2),
+    "voids": np.array([[b"12345678"], [b"87654321"]] * 2, dtype="V8"),
+    "structures": np.zeros((4, 1), dtype=[("a", "f8")]),
+}
+
+
+@pytest.mark.parametrize("kind", NO_ROWS)
+def test_folds_of_odd_rows(kind):
+    X = NO_ROWS[kind]
+    if kind == "structures":
+        X["a"][1::2] = 1.0
+    folds = content_folds(X, np.zeros(len(X), dtype=int), 2)
+    assert sorted(sorted(held.tolist()) for _, held in folds) == [[0, 2], [1, 3]]
+
+
+def test_one_long_text_takes_no_room_for_every_row():
+    """NumPy gives all strings of an array the room of the longest: 400 GB."""
+    X = np.array([["word"]] * 100_000, dtype=object)
+    X[7] = "x" * 1_000_000
+    assert len(content_folds(X, np.zeros(len(X), dtype=int), 2)) == 2
+
+
+def test_rows_are_there_and_columns_have_names():
+    decide = DecisionClassifier(AOSOLogitBoostClassifier(n_estimators=2))
+    with pytest.raises(InvalidDataError, match="^X must be an array.*Got None"):
+        decide.fit(None, Y)
+    with pytest.raises(InvalidDataError, match="different names.*'a'"):
+        decide.fit(pd.DataFrame(X, columns=["a"] * X.shape[1]), Y)
+    with pytest.raises(InvalidDataError, match="table in memory"):
+        decide.fit(pl.DataFrame(X).lazy(), Y)
