@@ -113,12 +113,21 @@ def with_zig(target, zig, folder):
     return chosen, defines
 
 
+# What zig's linker cannot do for Apple, and what it does instead. A file: nanobind's list of
+# Python's functions. Both kinds of library can be loaded; of bundles the linker crashes.
+FOR_APPLE = {
+    "-Wl,@*": "-Wl,-undefined,dynamic_lookup",
+    "-bundle": "-shared",
+    "-s": "-Wl,-x",
+}
+
+
 def for_apple(compiler):
-    """Returns a command that replaces nanobind's list of Python's functions, which zig's linker
-    cannot read, by leave to look up at run time whatever is not found."""
-    dynamic = "-Wl,-undefined,dynamic_lookup"
-    kept = f'case "$a" in -Wl,@*) a={dynamic} ;; esac; set -- "$@" "$a"'
-    return f'for a; do shift; {kept}; done\nexec {compiler} "$@"'
+    """Returns a command that calls the compiler with arguments that zig's linker understands."""
+    cases = " ".join(f"{given}) a={taken} ;;" for given, taken in FOR_APPLE.items())
+    return (
+        f'for a; do shift; case "$a" in {cases} esac; set -- "$@" "$a"; done\nexec {compiler} "$@"'
+    )
 
 
 def write_program(path, command):
