@@ -27,7 +27,7 @@ class Workers:
 
     def fitted(self, tasks: Sequence[Task], progress: Progress, done: int) -> list[Member]:
         """The members of the tasks, in their order; fewer if time runs out, but one at least."""
-        if self._pool is None:
+        if self._pool is None or not tasks:
             return self._one_by_one(tasks, progress, done)
         futures: list[Future[Member]] = []
         for task in tasks:
