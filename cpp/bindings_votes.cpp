@@ -1,10 +1,13 @@
-// The Python face of trees that vote: AdaBoost.MH, SAMME, soft-max boosting. No arithmetic here.
+// The Python face of trees that vote, AdaBoost.MH, SAMME, soft-max boosting, and of multi-label
+// boosting. No arithmetic here.
 #include "bindings.hpp"
 #include "core/branching.hpp"
 #include "core/gini_tree.hpp"
 #include "core/hamming_tree.hpp"
+#include "core/label_scores.hpp"
 #include "core/label_weights.hpp"
 #include "core/product.hpp"
+#include "core/sketch_tree.hpp"
 #include "core/vote_trees.hpp"
 
 using namespace nb::literals;
@@ -18,9 +21,11 @@ using InSigns = nb::ndarray<const std::int8_t, nb::ndim<2>, nb::c_contig, nb::de
 using InClasses = nb::ndarray<const std::int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // A matrix that lives as long as its owner; not copied.
+auto matrix_of(std::size_t n_rows, std::size_t n_columns, const std::vector<double>& values) {
+  return nb::ndarray<nb::numpy, const double, nb::ndim<2>>(values.data(), {n_rows, n_columns});
+}
 auto matrix_of(const LabelWeights& w, const std::vector<double>& values) {
-  return nb::ndarray<nb::numpy, const double, nb::ndim<2>>(values.data(),
-                                                           {w.n_rows(), w.n_classes()});
+  return matrix_of(w.n_rows(), w.n_classes(), values);
 }
 
 void set_leaves(Tree& tree, const InMatrix& values, const InClasses& classes) {
@@ -33,9 +38,87 @@ void set_leaves(Tree& tree, const InMatrix& values, const InClasses& classes) {
   tree.classes.assign(classes.data(), classes.data() + classes.size());
 }
 
+std::vector<std::int8_t> copied(const InSigns& signs) {
+  return {signs.data(), signs.data() + signs.size()};
+}
+
+void bind_label_scores(nb::module_& m) {
+  nb::class_<LabelScores>(m, "LabelScores")
+      .def(
+          "__init__",
+          [](LabelScores* self, const InSigns& signs, const std::optional<In<double>>& weights,
+             const In<double>& start) {
+            if (signs.shape(1) != start.size())
+              throw std::invalid_argument("there must be an initial score for every label");
+            new (self) LabelScores(copied(signs), weights ? copy(*weights) : std::vector<double>(),
+                                   view(start));
+          },
+          "signs"_a, "weights"_a.none(), "start"_a)
+      .def_prop_ro(
+          "scores",
+          [](const LabelScores& s) { return matrix_of(s.n_rows(), s.n_labels(), s.scores()); },
+          nb::rv_policy::reference_internal)
+      .def_prop_ro("n_labels", &LabelScores::n_labels)
+      .def_prop_ro("loss", &LabelScores::loss)
+      .def(
+          "grow",
+          [](const LabelScores& s, const BinnedData& data, const InMatrix& directions,
+             const GrowLimits& limits, int n_threads) {
+            if (directions.shape(0) != s.n_labels() || data.n_rows != s.n_rows())
+              throw std::invalid_argument("rows and labels must be those of the scores");
+            const std::size_t k = directions.shape(1);
+            std::vector<double> g(s.n_rows() * k), h(s.n_rows());
+            s.project(directions.data(), k, g.data(), h.data(), team_of(n_threads));
+            return grow_sketch_tree(data, g.data(), h.data(), static_cast<int>(k), limits,
+                                    team_of(n_threads));
+          },
+          "data"_a, "directions"_a, "limits"_a, "n_threads"_a, NoGil())
+      .def(
+          "set_steps",
+          [](const LabelScores& s, Tree& tree, double shrinkage, double l2, double max_delta,
+             double noise, std::size_t width, const std::optional<In<std::uint8_t>>& drawn,
+             int n_threads) {
+            if (tree.leaf_of_row.size() != s.n_rows() || (drawn && drawn->size() != s.n_rows()))
+              throw std::invalid_argument("the rows must be those of the scores");
+            s.set_steps(tree, {shrinkage, l2, max_delta, noise, width},
+                        drawn ? drawn->data() : nullptr, team_of(n_threads));
+          },
+          "tree"_a, "shrinkage"_a, "l2"_a, "max_delta"_a, "noise"_a, "width"_a, "drawn"_a.none(),
+          "n_threads"_a, NoGil())
+      .def(
+          "add",
+          [](LabelScores& s, const std::vector<Tree*>& trees, int n_threads) {
+            s.add(moves_of(trees, s.n_rows(), s.n_labels()), team_of(n_threads));
+          },
+          "trees"_a, "n_threads"_a, NoGil())
+      .def(
+          "set_scores",
+          [](LabelScores& s, const InMatrix& scores, int n_threads) {
+            if (scores.shape(0) != s.n_rows() || scores.shape(1) != s.n_labels())
+              throw std::invalid_argument("there must be a score for every row and label");
+            need_finite({scores.data(), scores.size()}, "scores");
+            s.set_scores(scores.data(), team_of(n_threads));
+          },
+          "scores"_a, "n_threads"_a, NoGil());
+
+  m.def(
+      "label_losses",
+      [](const InMatrix& scores, const InSigns& signs, double factor, int n_threads) {
+        if (scores.shape(0) != signs.shape(0) || scores.shape(1) != signs.shape(1))
+          throw std::invalid_argument("there must be a sign for every score");
+        std::vector<double> out(3 * scores.shape(0));
+        label_losses(scores.data(), signs.data(), scores.shape(0), scores.shape(1), factor,
+                     out.data(), team_of(n_threads));
+        return to_numpy(std::move(out));
+      },
+      "scores"_a, "signs"_a, "factor"_a, "n_threads"_a);
+}
+
 }  // namespace
 
 void bind_votes(nb::module_& m) {
+  bind_label_scores(m);
+
   m.def("set_leaves", &set_leaves, "tree"_a, "values"_a, "classes"_a);
 
   m.def(

@@ -28,11 +28,10 @@ EVERY_CLASSIFIER = [
 CLASSIFIERS = [
     c for c in EVERY_CLASSIFIER if issubclass(c, Booster) and c is not edgewise.AutoBoostClassifier
 ]
-# Those that lower the log loss of the soft-max; ordinal boosting has a loss and a link of its own.
+# Those that lower the log loss of the soft-max; these have losses and links of their own.
+OTHER_LOSS = (edgewise.OrdinalBoostClassifier, edgewise.MultiLabelBoostClassifier)
 LOGISTIC = [
-    c
-    for c in EVERY_CLASSIFIER
-    if issubclass(c, LogisticBooster) and c is not edgewise.OrdinalBoostClassifier
+    c for c in EVERY_CLASSIFIER if issubclass(c, LogisticBooster) and not issubclass(c, OTHER_LOSS)
 ]
 
 _FAST = {"n_estimators": 6, "learning_rate": 0.3, "max_leaf_nodes": 6, "min_samples_leaf": 1}
@@ -49,6 +48,10 @@ VARIANTS = {
     "newton_boost": partial(edgewise.NewtonBoostClassifier, **_FAST),
     "ordinal_boost": partial(edgewise.OrdinalBoostClassifier, **_FAST),
     "ordinal_proportional": partial(edgewise.OrdinalBoostClassifier, pull=float("inf"), **_FAST),
+    "multi_label_boost": partial(edgewise.MultiLabelBoostClassifier, **_FAST),
+    "multi_label_sketch": partial(
+        edgewise.MultiLabelBoostClassifier, sketch=2, leaf_labels=2, random_state=3, **_FAST
+    ),
     "logitboost_random_cuts": partial(edgewise.LogitBoostClassifier, **_RANDOM_CUTS),
     "aoso_random_cuts": partial(edgewise.AOSOLogitBoostClassifier, **_RANDOM_CUTS),
     "mh_stump": partial(edgewise.AdaBoostMHClassifier, base="stump", **_FAST),
@@ -64,14 +67,18 @@ VARIANTS = {
     "softmax_boost": partial(edgewise.SoftmaxBoostClassifier, random_state=1, **_FAST),
     "softmax_exact": partial(edgewise.SoftmaxBoostClassifier, projection="exact", **_FAST),
 }
-# Those that can be exported: not ordinal boosting, whose link no export knows.
-EXPORTED_VARIANTS = {n: make for n, make in VARIANTS.items() if not n.startswith("ordinal")}
+# Those that can be exported: not those whose links or labels no export knows.
+EXPORTED_VARIANTS = {
+    n: make for n, make in VARIANTS.items() if not n.startswith(("ordinal", "multi_label"))
+}
 LOGISTIC_VARIANTS = {name: make for name, make in VARIANTS.items() if make.func in LOGISTIC}
 # Those whose trees draw their cuts, by the numbers of features and classes.
 CUT_DRAWING = {n for n, make in VARIANTS.items() if make.keywords.get("splitter") == "random"}
 # Those whose rounds draw nothing at random; other draws depend on every value of a row.
 DRAWLESS_VARIANTS = {
-    n: make for n, make in VARIANTS.items() if n not in CUT_DRAWING | {"softmax_boost"}
+    n: make
+    for n, make in VARIANTS.items()
+    if n not in CUT_DRAWING | {"softmax_boost", "multi_label_sketch"}
 }
 # Those whose trees may have any number of leaves.
 TREE_VARIANTS = {n: make for n, make in VARIANTS.items() if n not in ("mh_stump", "mh_product")}
@@ -139,6 +146,8 @@ def training_loss(model, X, y, w):
     elif isinstance(model, edgewise.OrdinalBoostClassifier):
         above = y[:, None] > np.arange(scores.shape[1] - 1)
         by_row = np.logaddexp(0.0, np.where(above, -1, 1) * np.diff(scores)).sum(axis=1)
+    elif isinstance(model, edgewise.MultiLabelBoostClassifier):
+        by_row = np.logaddexp(0.0, np.where(true, -scores, scores)).mean(axis=1)
     else:
         by_row = -np.log(model.predict_proba(X)[true])
     return np.average(by_row, weights=w)

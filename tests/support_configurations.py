@@ -17,8 +17,13 @@ from edgewise.losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss
 AUTO = edgewise.AutoBoostClassifier
 MARTIBOOST = edgewise.MartiBoostClassifier
 WITHOUT_ROUNDS = (AUTO, MARTIBOOST)  # given; nor validation rows
-SEVERAL_LABELS = (edgewise.AdaBoostMHClassifier, edgewise.SoftmaxBoostClassifier)
-VOTING = (*SEVERAL_LABELS, edgewise.SAMMEClassifier)
+MULTI_LABEL = edgewise.MultiLabelBoostClassifier
+VOTING = (
+    edgewise.AdaBoostMHClassifier,
+    edgewise.SoftmaxBoostClassifier,
+    edgewise.SAMMEClassifier,
+)
+SEVERAL_LABELS = (*VOTING[:2], MULTI_LABEL)
 ABC = (edgewise.ABCMARTClassifier, edgewise.ABCLogitBoostClassifier)
 
 
@@ -230,14 +235,16 @@ def growing(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def logistic(rng: np.random.Generator, d: int, K: int, categorical: list[int]) -> dict[str, Any]:
+def logistic(
+    rng: np.random.Generator, estimator: type, d: int, K: int, categorical: list[int]
+) -> dict[str, Any]:
     drawn = {
         "l2_regularization": one_of(rng, 0.0, 0.0, 1.0),
         "max_delta": one_of(rng, None, None, 0.5),
         "subsample": one_of(rng, 1.0, 1.0, 0.5),
         "init": one_of(rng, "prior", "zero"),
     }
-    if K == 2 and rng.random() < 0.3:
+    if K == 2 and rng.random() < 0.3 and estimator is not MULTI_LABEL:
         directions = rng.integers(-1, 2, size=d)
         directions[categorical] = 0
         drawn["monotonic_cst"] = directions.tolist()
@@ -268,6 +275,17 @@ def of_algorithm(rng: np.random.Generator, estimator: type, K: int) -> dict[str,
             "projection": one_of(rng, "sampled", "exact"),
             "step": one_of(rng, "paper", "constant"),
         }
+    return of_other_loss(rng, estimator)
+
+
+def of_other_loss(rng: np.random.Generator, estimator: type) -> dict[str, Any]:
+    if estimator is MULTI_LABEL:
+        return {
+            "sketch": one_of(rng, 1, 2, 6),
+            "leaf_labels": one_of(rng, None, 1, 3),
+            "pull": one_of(rng, 0.0, 1.0),
+            "decision": one_of(rng, "auto", "half", "micro_f1", "macro_f1", "hamming"),
+        }
     ordinal = estimator is edgewise.OrdinalBoostClassifier
     return {"pull": one_of(rng, 0.0, 0.01, 1.0, float("inf"))} if ordinal else {}
 
@@ -281,7 +299,7 @@ def stopping(rng: np.random.Generator, estimator: type, *, several: bool) -> dic
     }
     if several:  # probabilities of labels that do not exclude each other have no sum
         drawn["scoring"] = one_of(rng, "loss", "accuracy")
-    if estimator not in (*VOTING, edgewise.OrdinalBoostClassifier):
+    if estimator not in (*VOTING, edgewise.OrdinalBoostClassifier, MULTI_LABEL):
         drawn["calibration"] = one_of(rng, None, None, "priors", "temperature", "vector")
     return drawn
 
@@ -380,7 +398,7 @@ def random_configuration(seed: int, number: int, n_rows: int | None = None) -> C
         return Configuration(estimator, params | own, train, None, kinds)
     params |= growing(rng)
     if estimator not in VOTING:
-        params |= logistic(rng, kinds["d"], kinds["K"], kinds["categorical"])
+        params |= logistic(rng, estimator, kinds["d"], kinds["K"], kinds["categorical"])
     params |= of_algorithm(rng, estimator, kinds["K"])
     if params.get("base") in ("stump", "product"):
         for name in ("max_leaf_nodes", "max_depth"):

@@ -15,45 +15,6 @@ namespace {
 
 inline void store8(Lane* p, Int8 v) { std::memcpy(p, &v, sizeof v); }
 
-// Adds rows to the histograms of one group of features; kVectors * 8 lanes a place.
-template <std::size_t kVectors>
-[[gnu::always_inline]] inline void add_rows_of(const Code* codes, std::size_t d, const Row* rows,
-                                               std::size_t n, const Lane* values,
-                                               const std::uint32_t* offset, std::size_t first,
-                                               std::size_t last, Lane* histogram) {
-  constexpr std::size_t kWidth = kVectors * kLanesAtOnce;
-  for (std::size_t i = 0; i < n; ++i) {
-    const Code* row = codes + rows[i] * d;
-    const Lane* from = values + rows[i] * kWidth;
-    Int8 v[kVectors];
-    for (std::size_t j = 0; j < kVectors; ++j) v[j] = load8(from + j * kLanesAtOnce);
-    for (std::size_t f = first; f < last; ++f) {
-      Lane* place = histogram + (offset[f] + row[f]) * kWidth;
-      for (std::size_t j = 0; j < kVectors; ++j)
-        store8(place + j * kLanesAtOnce, load8(place + j * kLanesAtOnce) + v[j]);
-    }
-  }
-}
-
-EDGEWISE_CLONES void add_rows(const Code* codes, std::size_t d, const Row* rows, std::size_t n,
-                              const Lane* values, std::size_t lanes, const std::uint32_t* offset,
-                              std::size_t first, std::size_t last, Lane* histogram) {
-  switch (lanes / kLanesAtOnce) {
-    case 1: return add_rows_of<1>(codes, d, rows, n, values, offset, first, last, histogram);
-    case 2: return add_rows_of<2>(codes, d, rows, n, values, offset, first, last, histogram);
-    case 3: return add_rows_of<3>(codes, d, rows, n, values, offset, first, last, histogram);
-    case 4: return add_rows_of<4>(codes, d, rows, n, values, offset, first, last, histogram);
-    default: break;
-  }
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t f = first; f < last; ++f) {
-      Lane* place = histogram + (offset[f] + codes[rows[i] * d + f]) * lanes;
-      const Lane* from = values + rows[i] * lanes;
-      for (std::size_t j = 0; j < lanes; j += kLanesAtOnce)
-        store8(place + j, load8(place + j) + load8(from + j));
-    }
-}
-
 // left += bin; returns the edge sum_l |R_l - L_l| = sum_l |T_l - 2 L_l| over all lanes but the
 // last in use, which counts.
 EDGEWISE_CLONES std::int64_t advance_edge(Lane* left, const Lane* bin, const Lane* total,
@@ -145,9 +106,7 @@ EdgeRows::EdgeRows(const double* signed_weights, std::size_t n_rows, int n_class
 
 void EdgeRows::add_dense(const BinnedData& data, FeatureGroup group, const Row* of, std::size_t n,
                          Lane* histogram) const {
-  add_rows(data.codes.data(), static_cast<std::size_t>(data.n_features), of, n, values_.data(),
-           lanes_, data.offset.data(), static_cast<std::size_t>(group.first),
-           static_cast<std::size_t>(group.last), histogram);
+  add_lanes(data, group, of, n, values_.data(), lanes_, histogram);
 }
 
 std::vector<std::int64_t> edge_leaf_sums(const double* signed_weights, std::size_t n_rows,

@@ -38,6 +38,10 @@ std::vector<FeatureGroup> feature_groups(const BinnedData& data, std::size_t lan
 // work than sums of the rows made anew for every feature, in a space that stays in the cache.
 std::size_t rows_worth_a_histogram(const BinnedData& data, std::size_t lanes);
 
+// Adds the lanes of rows, `values` (n_rows, lanes), to the histograms of a group's features.
+void add_lanes(const BinnedData& data, FeatureGroup group, const Row* rows, std::size_t n,
+               const Lane* values, std::size_t lanes, Lane* histogram);
+
 // The row side: sums of the lanes of some rows. Those of a part of the data will do.
 template <class Criterion>
 class LaneRows {

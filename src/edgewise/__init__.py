@@ -25,6 +25,7 @@ from .auto_boost import AutoBoostClassifier
 from .logitboost import LogitBoostClassifier
 from .mart import MARTClassifier
 from .martiboost import MartiBoostClassifier
+from .multi_label_boost import MultiLabelBoostClassifier
 from .newton_boost import NewtonBoostClassifier
 from .ordinal_boost import OrdinalBoostClassifier
 from .samme import SAMMEClassifier
@@ -49,6 +50,7 @@ __all__ = [
     "MARTClassifier",
     "MartiBoostClassifier",
     "ModelFormatError",
+    "MultiLabelBoostClassifier",
     "NewtonBoostClassifier",
     "OrdinalBoostClassifier",
     "PermutationImportances",

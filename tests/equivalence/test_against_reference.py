@@ -38,6 +38,12 @@ PAIRS = {
         reference.ordinal_boost,
         {"pull": float("inf")},
     ),
+    "multi_label": (edgewise.MultiLabelBoostClassifier, reference.multi_label_boost, {}),
+    "sketched": (
+        edgewise.MultiLabelBoostClassifier,
+        reference.multi_label_boost,
+        {"sketch": 1, "leaf_labels": 2, "pull": 0.5},
+    ),
 }
 ABC = {"abc_mart", "abc_logitboost"}
 

@@ -59,6 +59,7 @@ ESTIMATORS = {
     "samme": (edgewise.SAMMEClassifier, {"random_state": 0}),
     "softmax": (edgewise.SoftmaxBoostClassifier, {"random_state": 0}),
     "ordinal": (edgewise.OrdinalBoostClassifier, {}),
+    "multi_label": (edgewise.MultiLabelBoostClassifier, {}),
 }
 
 

@@ -55,6 +55,9 @@ def models():
     yield "auto", auto.fit(frame, WORDS[y])
     order = {"order": ["rot", "blau", "grün"], "calibration": None}
     yield "ordinal", edgewise.OrdinalBoostClassifier(**SMALL, **order).fit(X, WORDS[y])
+    named = pd.DataFrame(multi_label(X), columns=["z", "a", "m"])
+    sketched = {"decision": "micro_f1", "sketch": 2, "random_state": 0}
+    yield "multi_label", edgewise.MultiLabelBoostClassifier(**SMALL, **sketched).fit(X, named)
     yield "martiboost", edgewise.MartiBoostClassifier(n_layers=3, **CATEGORIES).fit(X, y > 0)
 
 

@@ -155,6 +155,9 @@ def loss_before_the_first_round(make, y):
     if make.func is edgewise.OrdinalBoostClassifier:  # two thresholds, at their frequencies
         above = np.array([(y > k).mean() for k in range(2)])
         return -(above * np.log(above) + (1 - above) * np.log(1 - above)).sum()
+    if make.func is edgewise.MultiLabelBoostClassifier:
+        shares = np.bincount(y) / len(y)
+        return -(shares * np.log(shares) + (1 - shares) * np.log(1 - shares)).mean()
     if make in LOGISTIC_VARIANTS.values():
         frequencies = np.bincount(y) / len(y)
         return -(frequencies * np.log(frequencies)).sum()

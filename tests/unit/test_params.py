@@ -9,6 +9,7 @@ from support import (
     CLASSIFIERS,
     EVERY_CLASSIFIER,
     LOGISTIC,
+    OTHER_LOSS,
     assert_same_model,
     fitted_attributes,
     spelled,
@@ -68,6 +69,9 @@ OWN = {
     "effort": (["much", None, 1], ["'fast'", "'default'", "'best'"]),
     "max_trees": ([0, -1, 2.5, "few", True], ["integer", "at least 1", "None"]),
     "order": ([1, "up", ["low"], {"low": 0}], ["None", "list", "from the lowest"]),
+    "decision": (["f1", None, 1], ["'half'", "'micro_f1'", "'hamming'"]),
+    "sketch": ([0, -1, 2.5, None, True], ["integer", "from 1 to 1000"]),
+    "leaf_labels": ([0, -1, 2.5, "all", True], ["integer", "at least 1", "None"]),
     "pull": ([-1, np.nan, "1", None, True], ["number", "at least 0", "infinity"]),
     "n_layers": ([0, 5001, 2.0, None, "ten"], ["integer", "from 1 to 5000"]),
     "routing": (["drawn", None, 1], ["'expected'", "'random'"]),
@@ -78,8 +82,15 @@ OWN = {
 }
 
 
-# Ordinal boosting has no calibration by class.
-NARROWER = {edgewise.OrdinalBoostClassifier: {"calibration": (["vector"], ["'auto'", "None"])}}
+# Ordinal and multi-label boosting have no calibration by class.
+NARROWER = {
+    classifier: {"calibration": (["vector"], ["'auto'", "None"])}
+    for classifier in (edgewise.OrdinalBoostClassifier, edgewise.MultiLabelBoostClassifier)
+}
+NARROWER[edgewise.MultiLabelBoostClassifier]["pull"] = (
+    [-1, np.nan, float("inf"), "1", None, True],
+    ["number", "at least 0"],
+)
 
 
 def cases():
@@ -171,6 +182,12 @@ GOOD_OWN = {
         {"votes": "real", "base": "one_vs_all"},
         {"initial_weights": "uniform"},
     ],
+    edgewise.MultiLabelBoostClassifier: [
+        {"decision": "micro_f1"},
+        {"sketch": 1, "random_state": 0},
+        {"leaf_labels": None},
+        {"pull": 0},
+    ],
     edgewise.OrdinalBoostClassifier: [
         {"order": [2, 0, 1]},
         {"pull": 0},
@@ -203,6 +220,7 @@ def test_good_value_of_its_own_is_taken(classifier, parameters):
 AUTO = {
     "AOSOLogitBoostClassifier",
     "AdaBoostMHClassifier",
+    "MultiLabelBoostClassifier",
     "OrdinalBoostClassifier",
     "SAMMEClassifier",
 }
@@ -238,7 +256,7 @@ def test_balanced_classes_start_alike(make):
     uneven = np.repeat([0, 1, 2], [2, 3, 7])
     model, even = make(class_weight="balanced").fit(X, uneven), make().fit(X, Y)
     np.testing.assert_allclose(model.model_.start, even.model_.start, atol=1e-12)
-    if make.func is not edgewise.OrdinalBoostClassifier:  # whose middle class has two thresholds
+    if not issubclass(make.func, OTHER_LOSS):  # whose scores are those of thresholds or labels
         np.testing.assert_allclose(model.model_.start, np.zeros(3), atol=1e-12)
 
 

@@ -26,6 +26,7 @@ PUBLIC = [
     "MARTClassifier",
     "MartiBoostClassifier",
     "ModelFormatError",
+    "MultiLabelBoostClassifier",
     "NewtonBoostClassifier",
     "OrdinalBoostClassifier",
     "PermutationImportances",
@@ -54,6 +55,7 @@ OWN = {
     "ABCMARTClassifier": {"search", "gap", "warmup"},
     "AOSOLogitBoostClassifier": {"leaf"},
     "AdaBoostMHClassifier": {"base", "votes", "initial_weights"},
+    "MultiLabelBoostClassifier": {"decision", "sketch", "leaf_labels", "pull"},
     "NewtonBoostClassifier": {"loss"},
     "OrdinalBoostClassifier": {"order", "pull"},
     "SAMMEClassifier": {"base"},
@@ -95,6 +97,8 @@ def test_version():
 def test_parameters_are_keyword_only_and_few(classifier):
     parameters = inspect.signature(classifier).parameters
     of_family = LOGISTIC_OWN if issubclass(classifier, LogisticBooster) else set()
+    if classifier is edgewise.MultiLabelBoostClassifier:  # no direction of labels is constrained
+        of_family = of_family - {"monotonic_cst"}
     assert set(parameters) == SHARED | of_family | OWN.get(classifier.__name__, set())
     assert {p.kind for p in parameters.values()} == {inspect.Parameter.KEYWORD_ONLY}
     with pytest.raises(TypeError, match="n_estimator"):

@@ -36,7 +36,7 @@ from .loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, W
 from .nothing import warn_if_nothing_learned
 from .prediction import Predicting, distributed
 from .progress import Progress
-from .trials import MOST_ROWS, Clock, log_loss_by_log_factor, rounds_found
+from .trials import LEEWAY, MOST_ROWS, Clock, Found, Trial, log_loss_by_log_factor, rounds_found
 from .validation import Answers, minus_log_loss, scorer
 
 TRAINING = ("X", "y", "sample_weight")
@@ -151,7 +151,8 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Class labels, sorted. For an indicator matrix: the numbers of its columns.
+        Class labels, sorted. For an indicator matrix: the names of its columns, if it is a data
+        frame with names of text, else their numbers.
     multi_label_ : bool
         Whether y was an indicator matrix.
     n_features_in_ : int
@@ -206,6 +207,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
     }
     _most_rounds: ClassVar[int] = 500  # of n_estimators="auto"
     _state_elsewhere: ClassVar[StateElsewhere | None] = None  # where rows are not in memory
+    _leeway: ClassVar[float] = LEEWAY
     _multi_label: ClassVar[bool] = False  # whether y may be an indicator matrix
     _fitted: ClassVar[dict[str, p.Rule]] = {
         "multi_label_": p.boolean(),
@@ -267,6 +269,13 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         """The loss of rows, its slope and its curvature by the log of a factor of the scores."""
         return log_loss_by_log_factor(scores, rows, n_threads)
 
+    def _learns_from_trials(self) -> bool:
+        """Return whether `_learn_from_trials` is to be called, so that trials keep their trees."""
+        return False
+
+    def _learn_from_trials(self, trials: Sequence[Trial], found: Found) -> None:
+        """Learn from the answers on held-out rows after the rounds that were found."""
+
     def _holds_rows_out(self) -> bool:
         """Return whether a family needs validation rows for more than early stopping."""
         return False
@@ -327,6 +336,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         if features.is_elsewhere(given[0]):
             distributed().fit(self, given, given_val, begin)
             return
+        names = targets.column_names(given[1]) if self._multi_label else None
         labelled = checked(
             self,
             given,
@@ -343,6 +353,10 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         if continues:
             targets.need_same_kind(labelled.y, multi_label=self.multi_label_)
         classes = self.classes_ if continues else targets.classes_of(labelled.y)
+        if labelled.is_matrix:
+            if continues:
+                targets.need_same_names(given[1], classes, "y")
+            classes = classes if continues or names is None else names
         targets.need_two_classes(classes, type(self).__name__)
         rows = labelled.encoded(classes, "y")
         self.multi_label_: bool = rows.relevant is not None
@@ -417,6 +431,8 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
             multi_label=self._multi_label,
             soft=True,
         )
+        if labelled.is_matrix:
+            targets.need_same_names(given[1], classes, "y_val")
         return labelled.encoded(classes, "y_val").in_own_order()
 
     def _boost(self, fit: "Fit") -> None:

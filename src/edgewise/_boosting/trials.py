@@ -47,6 +47,7 @@ class Trial:
         start = own._start(rows, len(classes))
         ready = own._ready_to_boost(rows, start, {})
         self.held = held
+        self._kept = own._learns_from_trials()
         self.n_threads = ready.engine.n_threads
         self._builder = ready.builder
         self._rounds = iter(Rounds(ready.rule, ready.engine, range(most)))
@@ -59,7 +60,17 @@ class Trial:
         if played is None:
             return False
         self._builder.add_scores(played[0], self.held.X, self.scores, self.n_threads)
+        if self._kept:
+            self._builder.append(played[0])
         return True
+
+    def scores_after(self, n_rounds: int) -> Scores:
+        """The scores of the held-out rows after the first rounds, of a trial that is kept."""
+        model = self._builder.model()
+        if n_rounds < model.n_rounds:
+            model = model.first_rounds(n_rounds)
+        scores: Scores = model.scores(self.held.X, self.n_threads)
+        return scores
 
 
 class MeanScore:
@@ -158,14 +169,14 @@ def rounds_found(
 ) -> Found:
     """The number of rounds that the held-out rows ask for, at most `most`.
 
-    Of a loss it is the last round that is as good as the best but for LEEWAY: labels go on getting
-    better where a loss is flat. Of another score it is the first of the best.
+    Of a loss it is the last round that is as good as the best but for a leeway, mostly LEEWAY:
+    labels go on getting better where a loss is flat. Of another score it is the first of the best.
     """
     trials = [Trial(estimator, rows, held, classes, most) for rows, held in parts]
     score = (
         RefinedLoss(trials, estimator._by_log_factor) if estimator._refines() else MeanScore(trials)
     )
-    leeway = LEEWAY if estimator.scoring == "loss" else -NOTHING
+    leeway = estimator._leeway if estimator.scoring == "loss" else -NOTHING
     label = f"{type(estimator).__name__}, how many rounds"
     scores, factors, last_good, reason = [score()], [1.0], 0, "early stopping"
     best = scores[0]
@@ -187,7 +198,10 @@ def rounds_found(
     n_rounds = _chosen(np.array(scores), leeway)
     if n_rounds == most:
         reason = "all rounds done"
-    return Found(n_rounds, np.array(scores[1:]), reason, factors[n_rounds])
+    found = Found(n_rounds, np.array(scores[1:]), reason, factors[n_rounds])
+    if estimator._learns_from_trials():
+        estimator._learn_from_trials(trials, found)
+    return found
 
 
 def _chosen(scores: NDArray[np.float64], leeway: float) -> int:

@@ -24,6 +24,11 @@ class Labelled(NamedTuple):
     costs: Weights | None = None
     weight_unit: float = 1.0
 
+    @property
+    def is_matrix(self) -> bool:
+        """Return whether y is an indicator matrix."""
+        return isinstance(self.y, np.ndarray) and self.y.ndim == 2
+
     def with_costs(self, costs: Any) -> "Labelled":
         return self._replace(costs=row_costs(costs, len(self.X)))
 

@@ -64,6 +64,33 @@ def indicators(y: Any, name: str) -> Relevant:
     return np.ascontiguousarray(dense.astype(bool))
 
 
+def column_names(y: Any) -> NDArray[Any] | None:
+    """The names of the columns of an indicator matrix in a data frame, if they are text."""
+    names = getattr(y, "columns", None)
+    if names is None or not hasattr(y, "shape"):
+        return None
+    names = list(names)
+    if not all(isinstance(name, str) for name in names):
+        return None
+    repeated = [name for i, name in enumerate(names) if name in names[:i]]
+    if repeated:
+        raise InvalidDataError(
+            f"The columns of the indicator matrix y must have different names. Got {repeated[0]!r} "
+            "twice."
+        )
+    return np.array(names)
+
+
+def need_same_names(y: Any, classes: NDArray[Any], name: str) -> None:
+    """Check that an indicator matrix with names has those of the fit, in their order."""
+    names = column_names(y)
+    if names is None or classes.dtype.kind != "U" or np.array_equal(names, classes):
+        return
+    wrong = [(a, b) for a, b in zip(names, classes, strict=False) if a != b]
+    got = f"{wrong[0][0]!r} in the place of {wrong[0][1]!r}" if wrong else f"{len(names)} columns"
+    raise InvalidDataError(f"The columns of {name} must be those of y in the fit. Got {got}.")
+
+
 def missing_labels(vector: NDArray[Any]) -> NDArray[np.bool_]:
     """Which entries of a vector (n) are NaN, infinite or no value at all."""
     if vector.dtype.kind == "f":

@@ -200,7 +200,9 @@ def restored(cls: type[Any], header: Mapping[str, Any], arrays: Mapping[str, Any
     """The estimator that was saved, or ModelFormatError."""
     check_version(header)
     estimator = _with_parameters(cls, header["parameters"])
-    classes = _classes(header["classes"])
+    facts = header["fitted"]
+    several = isinstance(facts, dict) and facts.get("multi_label_") is True
+    classes = _classes(header["classes"], several=several)
     parts = _parts(arrays)
     n_features = header["n_features"]
     model, n_rounds = cls._model_from(parts[_MODEL], n_features, len(classes))
@@ -253,9 +255,13 @@ def _decoded(encoded: Any, what: str) -> Any:
         raise ModelFormatError(f"Not a valid model: {error}") from None
 
 
-def _classes(encoded: Any) -> NDArray[Any]:
+def _classes(encoded: Any, *, several: bool) -> NDArray[Any]:
+    """The labels, sorted, or where rows have `several` the names of columns in any order."""
     classes = plain.decode_array(encoded, "the class labels")
     need(classes.ndim == 1 and len(classes) >= 2, "there must be two class labels or more")
+    if several and classes.dtype.kind == "U":
+        need(len(np.unique(classes)) == len(classes), "the names of the labels must be different")
+        return classes
     try:
         ascending = bool(np.all(classes[1:] > classes[:-1]))  # NaN does not
     except TypeError:
@@ -353,8 +359,9 @@ def _restore_facts(estimator: Any, facts: Any, classes: NDArray[Any], n_rounds: 
     )
     if getattr(estimator, "multi_label_", False):
         need(
-            classes.dtype == np.int64 and np.array_equal(classes, np.arange(len(classes))),
-            "the labels of an indicator matrix must be 0, 1, ...",
+            classes.dtype.kind == "U"
+            or (classes.dtype == np.int64 and np.array_equal(classes, np.arange(len(classes)))),
+            "the labels of an indicator matrix must be names or 0, 1, ...",
         )
 
 

@@ -12,6 +12,7 @@ from .._model.model import Model
 from ..adaboost_mh import AdaBoostMHClassifier
 from ..auto_boost import AutoBoostClassifier
 from ..martiboost import BranchingProgram, MartiBoostClassifier
+from ..multi_label_boost import MultiLabelBoostClassifier
 from ..ordinal_boost import OrdinalBoostClassifier
 from ..samme import SAMMEClassifier
 from ..softmax_boost import SoftmaxBoostClassifier
@@ -105,6 +106,11 @@ def _link_of(estimator: Any) -> Link:
         raise ModelFormatError(
             "OrdinalBoostClassifier cannot be exported: its probabilities are differences of "
             "sorted margins, which the exports do not know. Save it as a model file."
+        )
+    if isinstance(estimator, MultiLabelBoostClassifier):
+        raise ModelFormatError(
+            "MultiLabelBoostClassifier cannot be exported: the exports do not know its rules from "
+            "probabilities to labels. Save it as a model file."
         )
     if isinstance(estimator, AutoBoostClassifier | LogisticBooster | SoftmaxBoostClassifier):
         return Link("softmax")

@@ -7,6 +7,7 @@ from .aoso_logitboost import aoso_logitboost
 from .logitboost import logitboost
 from .mart import mart
 from .martiboost import martiboost
+from .multi_label_boost import multi_label_boost
 from .newton_boost import newton_boost
 from .ordinal_boost import ordinal_boost
 from .samme import samme
@@ -20,6 +21,7 @@ __all__ = [
     "logitboost",
     "mart",
     "martiboost",
+    "multi_label_boost",
     "newton_boost",
     "ordinal_boost",
     "samme",
