@@ -3,9 +3,9 @@
 MultiLabelBoostClassifier as it is and with `decision="half"`, beside LightGBM and XGBoost with a
 model for every label and scikit-learn's histogram boosting in MultiOutputClassifier and
 ClassifierChain, all with their own defaults: micro-F1, macro-F1, Hamming loss, the log loss of a
-label, and seconds of the fit. "hindsight" is the micro-F1 with the common threshold that is best on
-the test rows: what no rule for the labels could have known. Wanted: ahead by micro-F1 on four of six
-sets, and on delicious a tenth of the rivals' time.
+label, and seconds of the fit. "hindsight" is the micro-F1 with the common threshold that is best
+on the test rows: what no rule for the labels could have known. Wanted: ahead by micro-F1 on four of
+six sets, and on delicious a tenth of the rivals' time.
 
 `--peer-labels N` fits rivals of sets with more labels to N of them, drawn evenly, and scales their
 seconds; they have no scores there. Labels that no training row has are left out.
