@@ -13,6 +13,7 @@ from ._ground.errors import (
 from ._ground.version import __version__ as __version__
 from ._tools.cost import expected_cost, expected_cost_scorer, minimum_cost_labels
 from ._tools.findings import Finding, data_findings
+from ._tools.hierarchy import ClassHierarchy
 from ._tools.load import load
 from ._tools.memory import estimate_memory
 from ._tools.permutation import PermutationImportances, permutation_importances
@@ -40,6 +41,7 @@ __all__ = [
     "AOSOLogitBoostClassifier",
     "AdaBoostMHClassifier",
     "AutoBoostClassifier",
+    "ClassHierarchy",
     "CostWarning",
     "EdgewiseError",
     "Finding",

@@ -52,7 +52,7 @@ from ._ground.estimator import estimator
 from ._model.check import need
 from ._model.model import Model, Scores
 
-VAIN = 10  # rounds without a step, after which boosting ends
+THOROUGH = 64  # directions of a search that says that nothing is left to learn
 
 
 class LabelEngine(Growing):
@@ -76,11 +76,12 @@ class LabelEngine(Growing):
         self._steps = steps
         self._sampler = sampler
 
-    def tree(self, shrinkage: float) -> Tree:
-        """One tree that moves all labels."""
-        directions = self._directions(self.n_rounds)
+    def tree(self, shrinkage: float) -> Tree | None:
+        """One tree that moves all labels. If it has no step, one on all that there is, searched in
+        more directions; None if that has no step either."""
 
-        def grow(limits: _core.GrowLimits) -> list[Tree]:
+        def grow(limits: _core.GrowLimits, sketch: int = self._sketch) -> list[Tree]:
+            directions = self._directions(self.n_rounds, sketch)
             tree = self.state.grow(self._data, directions, limits, self.n_threads)
             drawn = None if limits is self._limits else self._drawn()
             self.state.set_steps(
@@ -88,16 +89,19 @@ class LabelEngine(Growing):
             )
             return [tree]
 
-        return self._grown(grow)[0]
+        tree = self._grown(grow)[0]
+        if not np.any(tree.values):
+            tree = grow(self._limits, max(self._sketch, THOROUGH))[0]
+        return tree if np.any(tree.values) else None
 
-    def _directions(self, m: int) -> Scores:
+    def _directions(self, m: int, sketch: int) -> Scores:
         """The random signs of round m, (n_labels, at most `sketch`), half of each column positive:
         if all were, nothing would be left of labels that exclude each other. Each label by itself
         if there are no more of them than that."""
         n_labels = self.state.n_labels
-        if n_labels <= self._sketch:
+        if n_labels <= sketch:
             return np.eye(n_labels)
-        ranks = np.tile(np.arange(n_labels)[:, np.newaxis], self._sketch)
+        ranks = np.tile(np.arange(n_labels)[:, np.newaxis], sketch)
         ranks = np.random.default_rng([self._seed, m]).permuted(ranks, axis=0)
         return np.where(2 * ranks < n_labels, 1.0, -1.0)
 
@@ -121,21 +125,16 @@ class LabelEngine(Growing):
 
 
 class LabelRound:
-    """One round: a tree for all labels. Sketches differ, so that only several rounds without a step
-    mean that there is nothing more to learn."""
+    """One round: a tree for all labels."""
 
     stop_reason: str | None = None
 
     def __init__(self, learning_rate: float) -> None:
         self.learning_rate = learning_rate
-        self._in_vain = 0
 
     def round(self, engine: LabelEngine, m: int) -> list[Tree]:
         tree = engine.tree(self.learning_rate)
-        self._in_vain = 0 if np.any(tree.values) else self._in_vain + 1
-        if self._in_vain == VAIN:
-            self.stop_reason = "no tree improves the loss"
-        return [tree]
+        return [] if tree is None else [tree]
 
     def story(self) -> dict[str, float]:
         return {}

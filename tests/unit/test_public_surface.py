@@ -16,6 +16,7 @@ PUBLIC = [
     "AOSOLogitBoostClassifier",
     "AdaBoostMHClassifier",
     "AutoBoostClassifier",
+    "ClassHierarchy",
     "CostWarning",
     "EdgewiseError",
     "Finding",
