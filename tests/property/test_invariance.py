@@ -101,8 +101,10 @@ def test_whole_weights_are_repetition(make, seed):
 @given(seed=SEEDS, weight=st.sampled_from([0.25, 1.0, 2.0, 1024.0]))
 def test_equal_weights_are_none(make, seed, weight):
     X, y = table(seed, n=60, K=3)
-    plain = make().fit(X, y)
-    weighted = make().fit(X, y, sample_weight=np.full(len(y), weight))
+    # Multi-label boosting shrinks steps by the gain of one row, and a weight of two is two rows.
+    same = {"pull": 0.0} if make.func is edgewise.MultiLabelBoostClassifier else {}
+    plain = make(**same).fit(X, y)
+    weighted = make(**same).fit(X, y, sample_weight=np.full(len(y), weight))
     np.testing.assert_array_equal(weighted.model_.feature, plain.model_.feature)
     np.testing.assert_allclose(weighted.decision_function(X), plain.decision_function(X), atol=1e-9)
 
