@@ -27,6 +27,7 @@ from . import (
     bench_labels,
     bench_latency,
     bench_monotone,
+    bench_parquet,
     bench_roofline,
     bench_shap,
     bench_shapes,
@@ -58,6 +59,7 @@ BENCHES: dict[str, ModuleType] = {
         bench_labels,
         bench_label_noise,
         bench_dask,
+        bench_parquet,
         bench_sparse,
         bench_monotone,
         bench_shapes,
@@ -85,6 +87,10 @@ DEFINING = (
     "cost_seeds",
     "kdd_rounds",
     "coverage",
+    "gigabytes",
+    "columns",
+    "limit",
+    "sample",
 )
 
 

@@ -1,8 +1,7 @@
 // The Python face of the core: types in, types out, errors translated. No arithmetic here.
-#include "bindings.hpp"
-
 #include <numeric>
 
+#include "bindings_forest.hpp"
 #include "core/binned.hpp"
 #include "core/class_trees.hpp"
 #include "core/cover.hpp"
@@ -32,34 +31,35 @@ std::shared_ptr<const RowSample> sample_of(const In<std::uint8_t>& drawn) {
 }
 
 // A tree as it travels between processes: all but where the rows of one of them ended.
-nb::tuple state_of(const Tree& t) {
+nb::dict state_of(const Tree& t) {
   nb::list sets;
   for (const CategorySet& set : t.sets) {
     std::vector<int> bins;
     set.bins.each([&](int bin) { bins.push_back(bin); });
     sets.append(nb::make_tuple(bins, set.values));
   }
-  return nb::make_tuple(to_numpy(t.feature), to_numpy(t.left), to_numpy(t.threshold),
-                        to_numpy(t.bin), to_numpy(t.missing_left), to_numpy(t.gain),
-                        to_numpy(t.cover), sets, t.width, to_numpy(t.classes), to_numpy(t.values),
-                        to_numpy(t.sums));
+  nb::dict state;
+  const auto put = [&](const char* name, auto array) { state[name] = to_numpy(array(t)); };
+  each_of_nodes(put);
+  each_of_values(put);
+  state["bin"] = to_numpy(t.bin);
+  state["sums"] = to_numpy(t.sums);
+  state["sets"] = sets;
+  state["width"] = t.width;
+  return state;
 }
 
-template <class T>
-std::vector<T> column(const nb::tuple& state, std::size_t i) {
-  return copy(nb::cast<In<T>>(state[i]));
-}
-
-Tree tree_from(const nb::tuple& state) {
+Tree tree_from(const nb::dict& state) {
   Tree t;
-  t.feature = column<std::int32_t>(state, 0);
-  t.left = column<std::int32_t>(state, 1);
-  t.threshold = column<double>(state, 2);
-  t.bin = column<Code>(state, 3);
-  t.missing_left = column<std::uint8_t>(state, 4);
-  t.gain = column<double>(state, 5);
-  t.cover = column<double>(state, 6);
-  for (const auto& set : nb::cast<nb::list>(state[7])) {
+  const auto take = [&]<class T>(const char* name, std::vector<T>& values) {
+    values = copy(nb::cast<In<T>>(state[name]));
+  };
+  const auto take_array = [&](const char* name, auto array) { take(name, array(t)); };
+  each_of_nodes(take_array);
+  each_of_values(take_array);
+  take("bin", t.bin);
+  take("sums", t.sums);
+  for (const auto& set : nb::cast<nb::list>(state["sets"])) {
     const auto [bins, values] = nb::cast<std::pair<std::vector<int>, std::vector<double>>>(set);
     t.sets.push_back({{}, values});
     for (const int bin : bins) {
@@ -67,10 +67,7 @@ Tree tree_from(const nb::tuple& state) {
       t.sets.back().bins.insert(bin);
     }
   }
-  t.width = nb::cast<std::int32_t>(state[8]);
-  t.classes = column<std::int32_t>(state, 9);
-  t.values = column<double>(state, 10);
-  t.sums = column<double>(state, 11);
+  t.width = nb::cast<std::int32_t>(state["width"]);
   return t;
 }
 
@@ -176,21 +173,14 @@ NB_MODULE(_core, m) {
       .def("cuts", [](const BinnedData& d, std::size_t f) { return d.cuts.of_feature.at(f); })
       .def("code", &BinnedData::code, "row"_a, "feature"_a);
 
-  nb::class_<Tree>(m, "Tree")
-      .def_prop_ro(
-          "feature", [](const Tree& t) { return to_numpy(t.feature); }, nb::rv_policy::move)
-      .def_prop_ro(
-          "left", [](const Tree& t) { return to_numpy(t.left); }, nb::rv_policy::move)
-      .def_prop_ro(
-          "threshold", [](const Tree& t) { return to_numpy(t.threshold); }, nb::rv_policy::move)
-      .def_prop_ro(
-          "missing_left", [](const Tree& t) { return to_numpy(t.missing_left); },
-          nb::rv_policy::move)
-      .def_prop_ro(
-          "gain", [](const Tree& t) { return to_numpy(t.gain); }, nb::rv_policy::move)
-      .def_prop_ro(
-          "cover", [](const Tree& t) { return to_numpy(t.cover); }, nb::rv_policy::move)
-      .def_prop_ro("sets",
+  nb::class_<Tree> tree(m, "Tree");
+  const auto def_array = [&](const char* name, auto array) {
+    tree.def_prop_ro(
+        name, [array](const Tree& t) { return to_numpy(array(t)); }, nb::rv_policy::move);
+  };
+  each_of_nodes(def_array);
+  each_of_values(def_array);
+  tree.def_prop_ro("sets",
                    [](const Tree& t) {
                      std::vector<std::vector<double>> sets;
                      for (const CategorySet& set : t.sets) sets.push_back(set.values);
@@ -199,15 +189,11 @@ NB_MODULE(_core, m) {
       .def_prop_ro("moves_nothing", &Tree::moves_nothing)
       .def_ro("width", &Tree::width)
       .def_prop_ro(
-          "classes", [](const Tree& t) { return to_numpy(t.classes); }, nb::rv_policy::move)
-      .def_prop_ro(
-          "values", [](const Tree& t) { return to_numpy(t.values); }, nb::rv_policy::move)
-      .def_prop_ro(
           "sums", [](const Tree& t) { return to_numpy(t.sums); }, nb::rv_policy::move)
       .def_prop_ro(
           "leaf_of_row", [](const Tree& t) { return to_numpy(t.leaf_of_row); }, nb::rv_policy::move)
       .def("__getstate__", &state_of)
-      .def("__setstate__", [](Tree& t, const nb::tuple& state) {
+      .def("__setstate__", [](Tree& t, const nb::dict& state) {
         new (&t) Tree(from_state(state, 12, "tree", [&] { return tree_from(state); }));
       });
 
@@ -306,38 +292,18 @@ NB_MODULE(_core, m) {
           "trees"_a)
       .def("arrays", [](const ForestStore& s) {
         nb::dict d;
-        d["node_start"] = to_numpy(s.node_start);
-        d["value_start"] = to_numpy(s.value_start);
-        d["width"] = to_numpy(s.width);
-        d["feature"] = to_numpy(s.feature);
-        d["left"] = to_numpy(s.left);
-        d["threshold"] = to_numpy(s.threshold);
-        d["missing_left"] = to_numpy(s.missing_left);
-        d["gain"] = to_numpy(s.gain);
-        d["cover"] = to_numpy(s.cover);
-        d["classes"] = to_numpy(s.classes);
-        d["values"] = to_numpy(s.values);
-        d["set_start"] = to_numpy(s.set_start);
-        d["set_values"] = to_numpy(s.set_values);
+        each_of_trees([&](const char* name, auto array) { d[name] = to_numpy(array(s)); });
         return d;
       });
 
   nb::class_<Forest>(m, "Forest")
       .def(
           "__init__",
-          [](Forest* self, const In<std::int64_t>& node_start, const In<std::int64_t>& value_start,
-             const In<std::int32_t>& width, const In<std::int32_t>& feature,
-             const In<std::int32_t>& left, const In<double>& threshold,
-             const In<std::uint8_t>& missing_left, const In<std::int32_t>& classes,
-             const In<double>& values, const In<std::int64_t>& set_start,
-             const In<double>& set_values) {
-            new (self)
-                Forest(ForestArrays{view(node_start), view(value_start), view(width), view(feature),
-                                    view(left), view(threshold), view(missing_left), view(classes),
-                                    view(values), view(set_start), view(set_values)});
+          [](Forest* self, const nb::kwargs& arrays) {
+            const HeldForest held(arrays);
+            new (self) Forest(held.arrays());
           },
-          "node_start"_a, "value_start"_a, "width"_a, "feature"_a, "left"_a, "threshold"_a,
-          "missing_left"_a, "classes"_a, "values"_a, "set_start"_a, "set_values"_a)
+          "arrays"_a)
       .def_prop_ro("n_trees", &Forest::n_trees)
       .def(
           "add_scores",

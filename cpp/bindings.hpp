@@ -127,8 +127,8 @@ inline std::vector<Moves> moves_of(const std::vector<Tree*>& trees, const Poster
 
 // A record from the state of a pickle, made and checked by `make`: wrong types and lengths are
 // errors with words, too.
-template <class Make>
-auto from_state(const nb::tuple& state, std::size_t size, const char* name, Make make) {
+template <class State, class Make>
+auto from_state(const State& state, std::size_t size, const char* name, Make make) {
   try {
     if (state.size() == size) {
       auto made = make();

@@ -6,7 +6,7 @@
 #include <limits>
 #include <tuple>
 
-#include "bindings.hpp"
+#include "bindings_forest.hpp"
 #include "core/allocation.hpp"
 #include "core/block_class_trees.hpp"
 #include "core/block_hamming_tree.hpp"
@@ -50,33 +50,6 @@ auto next_expansions(Driver& driver) {
 }
 
 LeafKind leaf_kind(bool vector) { return vector ? LeafKind::vector : LeafKind::pair; }
-
-// A model's arrays, by name.
-struct StoredForest {
-  In<std::int64_t> node_start, value_start, set_start;
-  In<std::int32_t> width, feature, left, classes;
-  In<double> threshold, values, set_values;
-  In<std::uint8_t> missing_left;
-
-  explicit StoredForest(const nb::dict& d)
-      : node_start(nb::cast<In<std::int64_t>>(d["node_start"])),
-        value_start(nb::cast<In<std::int64_t>>(d["value_start"])),
-        set_start(nb::cast<In<std::int64_t>>(d["set_start"])),
-        width(nb::cast<In<std::int32_t>>(d["width"])),
-        feature(nb::cast<In<std::int32_t>>(d["feature"])),
-        left(nb::cast<In<std::int32_t>>(d["left"])),
-        classes(nb::cast<In<std::int32_t>>(d["classes"])),
-        threshold(nb::cast<In<double>>(d["threshold"])),
-        values(nb::cast<In<double>>(d["values"])),
-        set_values(nb::cast<In<double>>(d["set_values"])),
-        missing_left(nb::cast<In<std::uint8_t>>(d["missing_left"])) {}
-
-  ForestArrays arrays() const {
-    return {view(node_start), view(value_start), view(width),        view(feature),
-            view(left),       view(threshold),   view(missing_left), view(classes),
-            view(values),     view(set_start),   view(set_values)};
-  }
-};
 
 // Label weights of some rows, and the tree that grows on them.
 struct HammingPart {
@@ -215,7 +188,7 @@ void bind_cuts(nb::module_& m) {
   m.def(
       "trees_on_bins",
       [](const Cuts& cuts, const nb::dict& forest) {
-        return binned_trees(cuts, StoredForest(forest).arrays());
+        return binned_trees(cuts, HeldForest(forest).arrays());
       },
       "cuts"_a, "forest"_a);
   m.def(

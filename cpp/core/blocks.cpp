@@ -162,10 +162,7 @@ std::vector<Tree> binned_trees(const Cuts& cuts, const ForestArrays& a) {
       to.assign(from.begin() + static_cast<std::ptrdiff_t>(begin),
                 from.begin() + static_cast<std::ptrdiff_t>(end));
     };
-    take(tree.feature, a.feature, first, last);
-    take(tree.left, a.left, first, last);
-    take(tree.threshold, a.threshold, first, last);
-    take(tree.missing_left, a.missing_left, first, last);
+    each_of_nodes([&](const char*, auto array) { take(array(tree), array(a), first, last); });
     tree.bin.resize(last - first);
     for (std::size_t i = 0; i < last - first; ++i) {
       if (tree.feature[i] < 0) continue;
@@ -183,10 +180,9 @@ std::vector<Tree> binned_trees(const Cuts& cuts, const ForestArrays& a) {
       }
     }
     tree.width = a.width[t];
-    take(tree.classes, a.classes, static_cast<std::size_t>(a.value_start[t]),
-         static_cast<std::size_t>(a.value_start[t + 1]));
-    take(tree.values, a.values, static_cast<std::size_t>(a.value_start[t]),
-         static_cast<std::size_t>(a.value_start[t + 1]));
+    const auto value = static_cast<std::size_t>(a.value_start[t]);
+    const auto end = static_cast<std::size_t>(a.value_start[t + 1]);
+    each_of_values([&](const char*, auto array) { take(array(tree), array(a), value, end); });
     trees.push_back(std::move(tree));
   }
   return trees;

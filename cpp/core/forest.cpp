@@ -105,15 +105,12 @@ std::size_t Forest::Coded::number(double value) const {
 }
 
 void ForestStore::append(const Tree& tree) {
-  auto extend = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
-  extend(feature, tree.feature);
-  extend(left, tree.left);
-  extend(threshold, tree.threshold);
-  extend(missing_left, tree.missing_left);
-  extend(gain, tree.gain);
-  extend(cover, tree.cover);
-  extend(classes, tree.classes);
-  extend(values, tree.values);
+  const auto extend = [](auto& to, const auto& from) {
+    to.insert(to.end(), from.begin(), from.end());
+  };
+  const auto extend_own = [&](const char*, auto array) { extend(array(*this), array(tree)); };
+  each_of_nodes(extend_own);
+  each_of_values(extend_own);
   for (const CategorySet& set : tree.sets) {
     extend(set_values, set.values);
     set_start.push_back(static_cast<std::int64_t>(set_values.size()));
@@ -124,8 +121,9 @@ void ForestStore::append(const Tree& tree) {
 }
 
 ForestArrays ForestStore::view() const {
-  return {node_start,   value_start, width,  feature,   left,      threshold,
-          missing_left, classes,     values, set_start, set_values};
+  ForestArrays views;
+  each_of_trees([&](const char*, auto array) { array(views) = array(*this); });
+  return views;
 }
 
 Forest::Forest(const ForestArrays& a)

@@ -15,28 +15,12 @@
 
 namespace edgewise {
 
-// The model's arrays as they are stored: trees one after the other. A node's `left` is relative to
-// its tree; a leaf has feature -1 and its number in `left`.
-struct ForestArrays {
-  std::span<const std::int64_t> node_start;   // (n_trees + 1)
-  std::span<const std::int64_t> value_start;  // (n_trees + 1): first entry of classes and values
-  std::span<const std::int32_t> width;        // (n_trees): classes moved by each leaf
-  std::span<const std::int32_t> feature;      // (n_nodes)
-  std::span<const std::int32_t> left;
-  std::span<const double> threshold;  // NaN: the node has a set of categories
-  std::span<const std::uint8_t> missing_left;
-  std::span<const std::int32_t> classes;  // (n_values)
-  std::span<const double> values;
-  std::span<const std::int64_t> set_start;  // (n_sets + 1): of the nodes that have one, in order
-  std::span<const double> set_values;       // categories that go left, ascending in every set
-};
+// The model's arrays as they are stored. A node's `left` is relative to its tree.
+struct ForestArrays : TreesArrays<View> {};
 
 // Owns the arrays while a forest grows.
-struct ForestStore {
-  std::vector<std::int64_t> node_start{0}, value_start{0}, set_start{0};
-  std::vector<std::int32_t> width, feature, left, classes;
-  std::vector<double> threshold, gain, cover, values, set_values;
-  std::vector<std::uint8_t> missing_left;
+struct ForestStore : TreesArrays<Vector> {
+  ForestStore() { node_start = value_start = set_start = {0}; }
 
   void append(const Tree& tree);
   ForestArrays view() const;

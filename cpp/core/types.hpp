@@ -12,6 +12,7 @@
 
 #include "control.hpp"
 #include "random_cut.hpp"
+#include "tree_arrays.hpp"
 
 namespace edgewise {
 
@@ -98,21 +99,12 @@ struct CategorySet {
   std::vector<double> values;
 };
 
-// A finished tree as plain arrays. Children stand side by side: right = left + 1. A leaf has
-// feature -1 and, in `left`, its number j; it moves classes[j * width + m] by values[j * width + m]
-// for m < width: only the classes a leaf moves are stored.
-struct Tree {
-  std::vector<std::int32_t> feature;
-  std::vector<std::int32_t> left;
-  std::vector<double> threshold;  // left if x <= threshold; NaN: left if x is in the node's set
-  std::vector<Code> bin;          // the same split on the binned training data
-  std::vector<std::uint8_t> missing_left;
-  std::vector<double> gain;
-  std::vector<double> cover;      // (n_nodes): share of the training rows' weight; see cover.hpp
-  std::vector<CategorySet> sets;  // of the nodes of threshold NaN, in their order
-  std::int32_t width = 0;         // classes moved by each leaf
-  std::vector<std::int32_t> classes;       // (n_leaves, width)
-  std::vector<double> values;              // (n_leaves, width), shrinkage included
+// A finished tree as plain arrays. A leaf's number is j: it moves classes[j * width + m] by
+// values[j * width + m] for m < width.
+struct Tree : NodeArrays<Vector>, ValueArrays<Vector> {
+  std::vector<Code> bin;                   // the same splits on the binned training data
+  std::vector<CategorySet> sets;           // of the nodes of threshold NaN, in their order
+  std::int32_t width = 0;                  // classes moved by each leaf
   std::vector<std::uint16_t> leaf_of_row;  // (n_rows): where training rows ended
   std::vector<double> sums;  // (n_leaves, ..): what growers of votes leave to the round rule
 

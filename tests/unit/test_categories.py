@@ -241,7 +241,6 @@ def test_a_forest_needs_a_set_for_every_node_without_threshold():
     x = [1, 2, 3] * 4
     model = stump(x, [v == 2 for v in x]).model_
     arrays = {name: a for name, a in model.arrays().items() if name not in ("start", "round_start")}
-    del arrays["gain"], arrays["cover"]
     arrays["set_start"] = np.zeros(1, dtype=np.int64)
     with pytest.raises(ValueError, match="a set for every node"):
         _core.Forest(**arrays)

@@ -44,11 +44,9 @@ def used(tree):
 
 
 def with_field(name, change):
-    state = list(TREE.__getstate__())
-    place = FIELDS.index(name)
-    value = state[place]
-    state[place] = change(value.copy() if isinstance(value, np.ndarray) else value)
-    return tuple(state)
+    state = TREE.__getstate__()
+    value = state[name]
+    return state | {name: change(value.copy() if isinstance(value, np.ndarray) else value)}
 
 
 def put(at, value):
@@ -106,8 +104,8 @@ TREES = {
 
 def test_the_state_is_what_the_cases_expect():
     state = TREE.__getstate__()
-    assert len(state) == len(FIELDS)
-    assert len(state[FIELDS.index("sets")]) > 0
+    assert set(state) == set(FIELDS)
+    assert len(state["sets"]) > 0
     assert (TREE.feature >= 0).sum() > 2
     used(pickle.loads(pickle.dumps(TREE)))
 
@@ -116,6 +114,16 @@ def test_the_state_is_what_the_cases_expect():
 def test_wrong_trees_are_refused(name):
     with pytest.raises(ValueError, match="not the state of a tree"):
         restored(_core.Tree, with_field(*TREES[name]))
+
+
+def test_a_state_without_an_array_or_with_an_unknown_one_is_refused():
+    state = TREE.__getstate__()
+    for field in FIELDS:
+        less = {name: value for name, value in state.items() if name != field}
+        with pytest.raises(ValueError, match="not the state of a tree"):
+            restored(_core.Tree, less)
+        with pytest.raises(ValueError, match="not the state of a tree"):
+            restored(_core.Tree, less | {"another": state[field]})
 
 
 @pytest.mark.parametrize("field", ["feature", "classes"])
@@ -232,10 +240,10 @@ def test_random_states_are_refused_or_can_be_used():
     chance = random.Random(0)
     n_refused = 0
     for _ in range(2000):
-        state = list(TREE.__getstate__())
+        state = TREE.__getstate__()
         for _ in range(chance.randrange(1, 3)):
-            place = chance.randrange(len(state))
-            value = state[place]
+            name = chance.choice(FIELDS)
+            value = state[name]
             if isinstance(value, np.ndarray) and len(value):
                 value = value.copy()
                 number = chance.choice([*NUMBERS, 1e308, np.inf, np.nan])
@@ -246,9 +254,9 @@ def test_random_states_are_refused_or_can_be_used():
                 value[chance.randrange(len(value))] = number
             elif isinstance(value, int):
                 value = chance.choice(NUMBERS)
-            state[place] = value
+            state[name] = value
         try:
-            used(restored(_core.Tree, tuple(state)))
+            used(restored(_core.Tree, state))
         except ValueError:
             n_refused += 1
     assert 500 < n_refused < 1950

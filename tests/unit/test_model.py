@@ -12,7 +12,9 @@ from edgewise import (
     LogitBoostClassifier,
     MARTClassifier,
     NewtonBoostClassifier,
+    _core,
 )
+from edgewise._model.check import PER_NODE, PER_VALUE, TYPES
 from edgewise._model.model import ModelBuilder
 from edgewise.aoso_logitboost import auto_leaves
 
@@ -345,3 +347,18 @@ def test_trees_of_the_core_show_their_arrays(gappy, monkeypatch):
     assert tree.leaf_of_row.shape == (len(X),)
     assert tree.width == 2
     assert not tree.moves_nothing
+
+
+def test_the_lists_of_arrays_are_one():
+    """That of the core (tree_arrays.hpp), of the model and of the checks."""
+    X, y = table(0, n=60, K=3)
+    of_core = _core.ForestStore().arrays()
+    of_model = MARTClassifier(n_estimators=2).fit(X, y).model_.arrays()
+    own = {"start", "round_start"}
+    assert set(TYPES) == set(of_model) == set(of_core) | own
+    assert {name: of_model[name].dtype for name in TYPES} == TYPES
+    assert {name: array.dtype for name, array in of_core.items()} == {
+        name: dtype for name, dtype in TYPES.items() if name not in own
+    }
+    assert {len(of_model[name]) for name in PER_NODE} == {len(of_model["feature"])}
+    assert {len(of_model[name]) for name in PER_VALUE} == {len(of_model["values"])}

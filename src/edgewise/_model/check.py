@@ -34,6 +34,7 @@ TYPES: dict[str, np.dtype[Any]] = {
     "set_values": np.dtype("f8"),
 }
 PER_NODE = ("feature", "left", "threshold", "missing_left", "gain", "cover")
+PER_VALUE = ("classes", "values")
 
 MOST_NODES = 2**31  # and places of nodes
 MOST_LEAVES = 65535  # and leaves of a tree in 16

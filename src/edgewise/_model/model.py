@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._data.sparse import Matrix
 from .._data.weights import Weights
-from .check import check_model
+from .check import PER_NODE, PER_VALUE, check_model
 
 Scores = NDArray[np.float64]
 
@@ -62,6 +62,11 @@ class Model:
         names = [n for n in self.__dataclass_fields__ if n != "n_features" and n[0] != "_"]
         return {name: getattr(self, name) for name in names}
 
+    def _arrays_of_trees(self) -> dict[str, NDArray[Any]]:
+        """What the core calls a forest: all but the initial scores and the rounds."""
+        arrays = self.arrays()
+        return {name: a for name, a in arrays.items() if name not in ("start", "round_start")}
+
     def scores(self, X: Matrix, n_threads: int) -> Scores:
         """(n_rows, n_classes)"""
         out = np.empty((len(X), self.n_classes))
@@ -102,7 +107,7 @@ class Model:
         (n_classes, n_features)
         """
         out = np.zeros((self.n_classes, self.n_features))
-        self.explained.add_gain_by_class(self.gain, out)
+        self.explained.add_gain_by_class(out)
         return out
 
     def gain_by_feature(self) -> Scores:
@@ -117,9 +122,8 @@ class Model:
         n_trees = int(self.round_start[n_rounds])
         n_nodes = int(self.node_start[n_trees])
         n_values = int(self.value_start[n_trees])
-        per_node = ("feature", "left", "threshold", "missing_left", "gain", "cover")
-        cut: dict[str, Any] = {name: getattr(self, name)[:n_nodes] for name in per_node}
-        cut |= {name: getattr(self, name)[:n_values] for name in ("classes", "values")}
+        cut: dict[str, Any] = {name: getattr(self, name)[:n_nodes] for name in PER_NODE}
+        cut |= {name: getattr(self, name)[:n_values] for name in PER_VALUE}
         cut["round_start"] = self.round_start[: n_rounds + 1]
         cut["node_start"] = self.node_start[: n_trees + 1]
         cut["value_start"] = self.value_start[: n_trees + 1]
@@ -144,10 +148,7 @@ class Model:
         """The rounds of all models, one model after the other, from the scores `start`."""
         arrays: dict[str, Any] = {
             name: np.concatenate([getattr(model, name) for model in models])
-            for name in (
-                "width feature left threshold missing_left gain cover classes values "
-                "set_values".split()
-            )
+            for name in ("width", *PER_NODE, *PER_VALUE, "set_values")
         }
         for name in ("round_start", "node_start", "value_start", "set_start"):
             of_models = [getattr(model, name) for model in models]
@@ -161,30 +162,14 @@ class Model:
     def forest(self) -> _core.Forest:
         """The core's view of the trees, made when first needed."""
         if not self._forest:
-            self._forest.append(
-                _core.Forest(
-                    self.node_start,
-                    self.value_start,
-                    self.width,
-                    self.feature,
-                    self.left,
-                    self.threshold,
-                    self.missing_left,
-                    self.classes,
-                    self.values,
-                    self.set_start,
-                    self.set_values,
-                )
-            )
+            self._forest.append(_core.Forest(**self._arrays_of_trees()))
         return self._forest[0]
 
     @property
     def explained(self) -> _core.ExplainedForest:
         """The core's view of the trees with their covers, made when first needed."""
         if not self._explained:
-            without = ("start", "round_start", "gain")
-            arrays = {name: a for name, a in self.arrays().items() if name not in without}
-            self._explained.append(_core.ExplainedForest(**arrays))
+            self._explained.append(_core.ExplainedForest(**self._arrays_of_trees()))
         return self._explained[0]
 
     @classmethod
