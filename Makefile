@@ -43,7 +43,7 @@ FUZZ_RUNS ?= 20000
 
 SOURCES := pyproject.toml CMakeLists.txt \
   $(shell find cpp src -name '*.cpp' -o -name '*.hpp' -o -name '*.py' -o -name '*.pyi' -o -name py.typed -o -path '*/static/*')
-CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+CPP := $(shell find cpp tests/core -name '*.cpp' -o -name '*.hpp')
 
 # Installs the package, with an extra. No build isolation: the build folder is kept, so that after a
 # change only what changed is compiled.
