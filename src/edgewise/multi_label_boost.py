@@ -52,6 +52,7 @@ from ._ground.estimator import estimator
 from ._model.check import need
 from ._model.model import Model, Scores
 
+LEAST_SHARE = 2.0**-40  # of a label
 THOROUGH = 64  # directions of a search that says that nothing is left to learn
 
 
@@ -443,12 +444,13 @@ def losses_of(scores: Scores, signs: NDArray[np.int8], n_threads: int) -> Scores
 
 def label_shares(rows: Rows, n_labels: int) -> Weights:
     """The shares of the rows, by weight, that have the labels; half a row at least has a label and
-    has it not. Sums are exact: the order of the rows does not matter."""
+    has it not, and no share is so near to 0 or 1 that its odds are not finite. Sums are exact: the
+    order of the rows does not matter."""
     has = rows.signs(n_labels) > 0
     if rows.weights is None:
         present, total = np.count_nonzero(has, axis=0).astype(np.float64), float(len(has))
     else:
         present = np.array([math.fsum(rows.weights[column]) for column in has.T])
         total = math.fsum(rows.weights)
-    least = min(rows.row_weight / 2, total / 4)
+    least = max(min(rows.row_weight / 2, total / 4), total * LEAST_SHARE)
     return np.asarray(np.clip(present, least, total - least) / total)

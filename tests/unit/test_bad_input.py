@@ -1,5 +1,7 @@
 """Bad input: one clear error each, and nothing half-fitted is left behind."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -217,8 +219,15 @@ def test_nothing_to_learn_gives_the_class_frequencies(make_logistic):
     assert model.history_["loss"].shape == (0,)
 
 
+def unshrunk(make):
+    """Multi-label boosting shrinks steps by the gain of one row of weight one: two rows teach it
+    nothing, and a weight of two is two rows."""
+    shrinks = make.func is edgewise.MultiLabelBoostClassifier
+    return partial(make, pull=0.0) if shrinks else make
+
+
 def test_two_rows_are_enough(make):
-    model = make().fit([[0.0], [1.0]], ["no", "yes"])
+    model = unshrunk(make)().fit([[0.0], [1.0]], ["no", "yes"])
     assert model.predict([[0.0], [1.0]]).tolist() == ["no", "yes"]
 
 
@@ -226,8 +235,8 @@ def test_two_rows_are_enough(make):
 @pytest.mark.parametrize("scale", [1e-290, 1e-100, 1e100, 1e290])
 def test_scale_of_the_weights_does_not_matter(make, scale):
     w = np.random.default_rng(0).uniform(0.3, 3, size=40)
-    expected = make().fit(X, Y, sample_weight=w).predict_proba(X)
-    scaled = make().fit(X, Y, sample_weight=w * scale).predict_proba(X)
+    expected = unshrunk(make)().fit(X, Y, sample_weight=w).predict_proba(X)
+    scaled = unshrunk(make)().fit(X, Y, sample_weight=w * scale).predict_proba(X)
     np.testing.assert_allclose(scaled, expected, atol=1e-6)
 
 
