@@ -21,6 +21,7 @@ ESTIMATORS = [
     edgewise.ABCLogitBoostClassifier(**FEW),
     edgewise.AOSOLogitBoostClassifier(**FEW),
     edgewise.NewtonBoostClassifier(**FEW),
+    edgewise.MultiLabelBoostClassifier(**FEW),
     edgewise.OrdinalBoostClassifier(**FEW),
     edgewise.AdaBoostMHClassifier(**FEW),
     edgewise.SAMMEClassifier(**FEW, random_state=0),
