@@ -136,8 +136,9 @@ def test_early_stopping_with_validation_rows_and_a_time_limit():
     model.fit(X[half], Y[half], X_val=X[~half], y_val=Y[~half])
     assert model.stop_reason_ == "early stopping"
     assert model.n_iter_ == 1 + int(model.history_["validation_score"].argmax())
-    brief = fit(n_estimators=100_000, time_limit=0.5)
+    brief = fit(n_estimators=100_000, time_limit=1e-6)
     assert brief.stop_reason_ == "time limit"
+    assert brief.n_iter_ == 1
 
 
 def test_the_number_of_rounds_is_found_on_held_out_rows():

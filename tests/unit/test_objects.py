@@ -23,6 +23,7 @@ ACCESSORS = {
     "edgewise::BinnedData::code",
     "edgewise::BinnedData::has_lists",
     "edgewise::Forest::n_trees",
+    "edgewise::LabelScores::n_labels",
     "edgewise::LabelWeights::log_risk",
     "edgewise::Posterior::n_classes",
     "edgewise::Tree::moves_nothing",
@@ -58,7 +59,8 @@ def copies_of_the_core(path):
     for (kind, name), (_, spelled) in zip(symbols(path), symbols(path, "-C"), strict=True):
         if kind != "W" or not OF_THE_CORE.match(name) or SPECIAL.search(spelled):
             continue
-        listing = "edgewise::each_of_nodes<" in spelled  # names arrays, and touches no element
+        # It names the arrays of trees and touches no element.
+        listing = re.search(r"edgewise::each_of_(nodes|values|trees)<", spelled)
         if spelled.partition("(")[0] not in ACCESSORS and not listing:
             found.append(spelled)
     return found
