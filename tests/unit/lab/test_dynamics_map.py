@@ -251,4 +251,4 @@ def test_a_long_walk_can_be_interrupted():
     begin = time.perf_counter()
     with pytest.raises(KeyboardInterrupt):
         dynamics.iterate(dynamics.one_error_each(3), n_steps=10**12, keep=False)
-    assert time.perf_counter() - begin < 5
+    assert time.perf_counter() - begin < 60  # not the hours of so many steps
