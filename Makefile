@@ -2,6 +2,7 @@
 #
 #   make demo     build, install, compare the algorithms on the digits of scikit-learn, report
 #   make test     build, install, run all tests
+#   make test-minimum  the tests with the lowest versions that pyproject.toml allows
 #   make lint     ruff, mypy, import-linter, clang-format, our own rule about sums
 #   make format   let ruff and clang-format rewrite the sources
 #   make docs     the site, into build/site; offline, and a warning is an error
@@ -28,6 +29,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+MINIMUM := build/minimum
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PYTEST_ARGS ?=
@@ -49,8 +51,8 @@ CPP := $(shell find cpp tests/core -name '*.cpp' -o -name '*.hpp')
 # change only what changed is compiled.
 INSTALL = $(PIP) install --quiet --no-build-isolation --config-settings=build-dir=$(VENV)/build
 
-.PHONY: docs demo test lint format stub bench guard guard-renew fuzz determinism exports sanitize \
-  sanitize-hostile wheels wheels-all emulate release-check lint-workflows clean
+.PHONY: docs demo test test-minimum lint format stub bench guard guard-renew fuzz determinism \
+  exports sanitize sanitize-hostile wheels wheels-all emulate release-check lint-workflows clean
 .DELETE_ON_ERROR:
 
 # On a busy machine OpenMP threads that wait for each other, such as scikit-learn's, should sleep.
@@ -59,6 +61,12 @@ demo: $(VENV)/installed-cli,report
 
 test: $(VENV)/installed-test
 	$(BIN)/python -m pytest --numprocesses=$(PYTEST_WORKERS) --dist=loadfile $(PYTEST_ARGS)
+
+# pip takes the constraints from PIP_CONSTRAINT; the environment is a second one, beside .venv.
+test-minimum:
+	@mkdir -p build
+	$(PYTHON) release/minimum.py >build/minimum.txt
+	PIP_CONSTRAINT=$(CURDIR)/build/minimum.txt $(MAKE) test VENV=$(MINIMUM)
 
 lint: $(VENV)/tools-dev
 	$(BIN)/ruff check
