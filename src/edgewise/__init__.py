@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from ._ground.above import hand_in
 from ._ground.errors import (
     CostWarning,
     EdgewiseError,
@@ -69,6 +70,21 @@ __all__ = [
     "permutation_importances",
     "suspicious_rows",
 ]
+
+
+def _distributed() -> Any:
+    from . import distributed  # noqa: PLC0415 - needed by few fits
+
+    return distributed
+
+
+def _report() -> Any:
+    from . import report  # noqa: PLC0415 - needs an extra
+
+    return report
+
+
+hand_in(distributed=_distributed, report=_report)
 
 
 def __getattr__(name: str) -> Any:

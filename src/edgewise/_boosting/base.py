@@ -8,7 +8,6 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from importlib import import_module
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -23,6 +22,7 @@ from .._data.parts import held_out_parts, n_held_out_parts
 from .._data.rows import NOTHING_TO_HOLD_OUT, Rows
 from .._data.sparse import SparseRows
 from .._ground import params as p
+from .._ground.above import above
 from .._ground.errors import InvalidDataError, InvalidParameterError
 from .._ground.estimator import with_parameters
 from .._ground.sklearn import BaseEstimator, ClassifierMixin
@@ -34,7 +34,8 @@ from .callbacks import CallbackWatcher, Supported, managed
 from .footprint import Measured, Size
 from .loop import Bar, Builder, Deadline, Engine, History, RoundRule, Stopper, Watcher, boost
 from .nothing import warn_if_nothing_learned
-from .prediction import Predicting, distributed
+from .outcome import Learned, outcome
+from .prediction import Predicting
 from .progress import Progress
 from .trials import LEEWAY, MOST_ROWS, Clock, Found, Trial, log_loss_by_log_factor, rounds_found
 from .validation import Answers, minus_log_loss, scorer
@@ -70,14 +71,6 @@ class Ready(NamedTuple):
     engine: Any
     builder: Any
     rule: Any
-
-
-class Learned(NamedTuple):
-    """The results of a fit."""
-
-    model_: Any
-    history_: dict[str, NDArray[Any]]
-    n_iter_: int
 
 
 @with_parameters
@@ -334,7 +327,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         continues = self.warm_start and hasattr(self, "model_")
         if features.is_elsewhere(given[0]):
-            distributed().fit(self, given, given_val, begin)
+            above("distributed").fit(self, given, given_val, begin)
             return
         names = targets.column_names(given[1]) if self._multi_label else None
         labelled = checked(
@@ -486,7 +479,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         return Ready(rows, engine, builder, self._round_rule(len(start), history))
 
     def _callback_watcher(
-        self, fit: "Fit", n_rounds: int, before: "Learned | None"
+        self, fit: "Fit", n_rounds: int, before: Learned | None
     ) -> CallbackWatcher | None:
         if not getattr(self, "_skl_callbacks", None):
             return None
@@ -564,9 +557,8 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         -------
         edgewise.report.Report
         """
-        # Layers import one way and reports are far above: looked up by name, when asked.
-        reports = import_module("edgewise.report")
-        return reports.model_report(self, X, y, X_train=X_train, y_train=y_train, title=title)
+        data = {"X_train": X_train, "y_train": y_train}
+        return above("report").model_report(self, X, y, **data, title=title)
 
     @property
     def feature_importances_(self) -> Scores:
@@ -596,36 +588,5 @@ def transaction(estimator: BaseEstimator) -> Iterator[None]:
         raise
 
 
-def outcome(
-    builder: Builder,
-    story: dict[str, NDArray[Any]],
-    n_rounds: int,
-    before: Learned | None,
-    factor: float = 1.0,
-) -> Learned:
-    """The first rounds of the builder, their scores times `factor`, after those before."""
-    model = builder.model()
-    if n_rounds < model.n_rounds:
-        model = model.first_rounds(n_rounds)
-    if factor != 1.0:
-        model = model.rescaled(np.full(model.n_classes, factor), np.zeros(model.n_classes))
-    if before is not None:
-        history = {name: figures[: before.n_iter_] for name, figures in before.history_.items()}
-        model = before.model_.followed_by(model)
-        story = _joined(history, story)
-    return Learned(model, story, model.n_rounds)
-
-
 def _weights_only(sample_weight: Any) -> dict[str, Any]:
     return {} if sample_weight is None else {"sample_weight": sample_weight}
-
-
-def _joined(old: dict[str, NDArray[Any]], new: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Histories one after the other; seconds continue to count."""
-    if len(new["loss"]) == 0:
-        return old
-    joined = {}
-    for name in old.keys() & new.keys():
-        offset = old[name][-1] if name == "seconds" and len(old[name]) else 0
-        joined[name] = np.concatenate([old[name], new[name] + offset])
-    return joined

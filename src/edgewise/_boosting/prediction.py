@@ -6,7 +6,6 @@ Parquet files are read piece by piece.
 
 from collections.abc import Callable, Iterator
 from functools import wraps
-from importlib import import_module
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,6 +17,7 @@ from .. import _core
 from .._data import features
 from .._data.sparse import Matrix
 from .._ground import params as p
+from .._ground.above import above
 from .._ground.errors import InvalidDataError, InvalidParameterError
 from .._model.model import Model, Scores
 from .threads import n_threads
@@ -26,17 +26,13 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 BLOCK = 2**22  # scores held at a time where not all of them are asked for
 
 
-def distributed() -> Any:
-    return import_module("edgewise.distributed")  # above us, and needed by few fits
-
-
 def _blockwise(method: Method) -> Method:
     """A method of X that answers piece by piece where the rows are elsewhere."""
 
     @wraps(method)
     def either(self: Any, X: Any) -> Any:
         if features.is_elsewhere(X):
-            return distributed().predict(self, X, method.__name__)
+            return above("distributed").predict(self, X, method.__name__)
         return method(self, X)
 
     return either  # type: ignore[return-value]

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from .._boosting.base import Learned, outcome
 from .._boosting.loop import Builder, History, Watcher
+from .._boosting.outcome import Learned, outcome
 from .._ground import atomic
 from .._ground.errors import InvalidDataError, ModelFormatError
 from .._model import file
