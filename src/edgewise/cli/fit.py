@@ -4,7 +4,7 @@ import json
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -113,36 +113,58 @@ def fit(
     fitted.save(model)
     if decide is not None and thresholds is not None:
         write_decision(model, decide, fitted.classes_, thresholds)
-    words = ["edgewise", "fit", data, "--target", table.target, "--method", method]
-    words += [word for key, value in given.items() for word in ("--param", f"{key}={value}")]
-    words += ["--seed", str(seed), "--model", str(model), *reading.words()]
-    words += [] if decide is None else ["--decide", decide]
-    facts = {
+    job = _Job(data, table, method, given, model, report, decide)
+    facts = _facts(job, fitted, thresholds, seconds)
+    facts["command"] = shlex.join([*job.words(), "--seed", str(seed), *reading.words()])
+    if report is None:
+        facts["findings"] = findings(table)
+    else:
+        facts["findings"] = save_model_report(fitted, table, report, facts["command"], tested)
+    if as_json:
+        show_json(facts)
+    else:
+        _show(facts)
+
+
+class _Job(NamedTuple):
+    """A fit that was asked for."""
+
+    data: str
+    table: Any
+    method: str
+    given: dict[str, Any]  # parameters
+    model: Path
+    report: Path | None
+    decide: str | None
+
+    def words(self) -> list[str]:
+        """The command's words."""
+        words = ["edgewise", "fit", self.data, "--target", self.table.target]
+        words += ["--method", self.method]
+        words += [w for key, value in self.given.items() for w in ("--param", f"{key}={value}")]
+        words += [] if self.decide is None else ["--decide", self.decide]
+        return [*words, "--model", str(self.model)]
+
+
+def _facts(job: _Job, fitted: Any, thresholds: Offsets | None, seconds: float) -> dict[str, Any]:
+    """Facts about the fit, as --json shows them."""
+    table, model = job.table, job.model
+    return {
         "data": table.summary(),
-        "method": method,
-        "algorithm": estimator.__name__,
-        "parameters": given,
+        "method": job.method,
+        "algorithm": type(fitted).__name__,
+        "parameters": job.given,
         "rounds": getattr(fitted, "n_iter_", None),
         "stopped": getattr(fitted, "stop_reason_", None),
         "training_error": float((fitted.predict(table.X) != table.y).mean()),
         "expected_error": getattr(fitted, "expected_error_", None),
         "expected_log_loss": getattr(fitted, "expected_log_loss_", None),
-        "thresholds": _told(decide, fitted.classes_, thresholds),
+        "thresholds": _told(job.decide, fitted.classes_, thresholds),
         "fit_seconds": seconds,
         "model": str(model),
         "model_bytes": model.stat().st_size if model.is_file() else None,
-        "report": None if report is None else str(report),
-        "command": shlex.join(words),
+        "report": None if job.report is None else str(job.report),
     }
-    facts["findings"] = (
-        findings(table)
-        if report is None
-        else save_model_report(fitted, table, report, facts["command"], tested)
-    )
-    if as_json:
-        show_json(facts)
-    else:
-        _show(facts)
 
 
 def _fitted(estimator: Any, table: Any, decide: str | None) -> tuple[Any, Offsets | None]:
