@@ -1,7 +1,8 @@
 """A fit to Parquet files larger than memory, under a limit that would end it.
 
 A folder of --gigabytes of values (as float64, uncompressed; the files are smaller) is made and, in
-the end, deleted. Nine columns of ten have 200 values, the others are continuous.
+the end, deleted, unless --folder is given: its files are used if they are there, and stay. Nine
+columns of ten have 200 values, the others are continuous.
 
 whole   five rounds of LogitBoost on all files, in a process that may have no more than --limit
         gigabytes of memory of its own (RLIMIT_DATA: an allocation beyond it fails, which ends the
@@ -33,28 +34,29 @@ from . import report
 NAME = "parquet"
 QUICK = {"gigabytes": 0.2, "columns": 50, "sample": 20_000, "limit": 1.0}
 ROWS_OF_FILE = 100_000
-ROWS_OF_GROUP = 25_000
+ROWS_OF_GROUP = 100_000
 N_CLASSES = 3
 CONTINUOUS = 10  # one column of so many
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--gigabytes", type=float, default=20.0, help="of values, in all files")
-    parser.add_argument("--columns", type=int, default=400)
+    parser.add_argument("--columns", type=int, default=150)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--limit", type=float, default=2.0, help="gigabytes of the process")
     parser.add_argument("--sample", type=int, default=200_000, help="rows that are also in memory")
-    parser.add_argument("--folder", type=Path, help="where the files are; default: a temporary one")
+    parser.add_argument("--folder", type=Path, help="of the files, which are kept")
 
 
 def run(args: Namespace) -> None:
     settings = {key: value for key, value in vars(args).items() if key != "folder"}
     with tempfile.TemporaryDirectory(dir=args.folder) as name:
         folder = Path(name)
-        n_rows = round(args.gigabytes * 1e9 / 8 / args.columns)
+        n_rows = _n_rows(args)
+        whole = (args.folder or folder).absolute() / "whole"
         begin = time.perf_counter()
-        n_bytes = make(folder / "whole", n_rows, args.columns)
-        make(folder / "sample", args.sample, args.columns)
+        n_bytes = made(whole, n_rows, args.columns)
+        made(folder / "sample", args.sample, args.columns)
         print(
             f"  {n_rows} rows of {args.columns} columns: {n_bytes / 1e9:.1f} GB of files, made in "
             f"{time.perf_counter() - begin:.0f} s",
@@ -62,19 +64,36 @@ def run(args: Namespace) -> None:
         )
         results = {"rows": n_rows, "columns": args.columns, "file_gigabytes": n_bytes / 1e9}
         for part in (_limit, _sample, _whole):
-            results |= part(folder, n_rows, args)
+            results |= part(folder, whole, args)
             report.save(NAME, settings, results, quick=args.quick)
+
+
+def _n_rows(args: Namespace) -> int:
+    return round(args.gigabytes * 1e9 / 8 / args.columns)
 
 
 # --- files --------------------------------------------------------------------------------------
 
 
-def make(folder: Path, n_rows: int, n_columns: int) -> int:
-    """Write the files of so many rows; returns their bytes."""
+def made(folder: Path, n_rows: int, n_columns: int) -> int:
+    """Return the bytes of the files of so many rows, which are written if they are not there."""
+    import pyarrow.dataset as ds
+
+    if not folder.exists():
+        make(folder, n_rows, n_columns)
+    found = ds.dataset(folder, format="parquet")
+    shape = (found.count_rows(), len(found.schema) - 1)
+    if shape != (n_rows, n_columns):
+        raise SystemExit(f"{folder} has {shape} rows and columns, not {(n_rows, n_columns)}.")
+    return sum(path.stat().st_size for path in folder.iterdir())
+
+
+def make(folder: Path, n_rows: int, n_columns: int) -> None:
+    """Write the files of so many rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for number, n in enumerate(_sizes(n_rows)):
         columns, y = drawn(number, n, n_columns)
         table = pa.table({f"x{j}": x for j, x in enumerate(columns)} | {"y": y})
@@ -87,7 +106,6 @@ def make(folder: Path, n_rows: int, n_columns: int) -> int:
             use_dictionary=repeated,
             write_statistics=False,
         )
-    return sum(path.stat().st_size for path in folder.iterdir())
 
 
 def _sizes(n_rows: int) -> Iterator[int]:
@@ -118,15 +136,15 @@ def in_memory(n_rows: int, n_columns: int) -> tuple[NDArray[Any], NDArray[Any]]:
 # --- parts --------------------------------------------------------------------------------------
 
 
-def _limit(folder: Path, n_rows: int, args: Namespace) -> dict[str, Any]:
+def _limit(folder: Path, whole: Path, args: Namespace) -> dict[str, Any]:
     """In memory the whole does not fit under the limit."""
-    done = _child({"in_memory": str(folder / "whole")}, args, check=False)
+    done = _child({"in_memory": str(whole)}, args, check=False)
     refused = done.returncode != 0 and ("MemoryError" in done.stderr or "malloc" in done.stderr)
     print(f"  reading the whole into memory: {'refused' if refused else 'NOT refused'}", flush=True)
     return {"in_memory_refused": refused}
 
 
-def _sample(folder: Path, n_rows: int, args: Namespace) -> dict[str, Any]:
+def _sample(folder: Path, whole: Path, args: Namespace) -> dict[str, Any]:
     from edgewise import load
 
     source, model = str(folder / "sample"), folder / "sample.edgewise"
@@ -164,9 +182,9 @@ def _killed(source: str, folder: Path, args: Namespace) -> None:
         raise RuntimeError("the fit ended before it could be killed; use more rounds")
 
 
-def _whole(folder: Path, n_rows: int, args: Namespace) -> dict[str, Any]:
-    told = _fit(str(folder / "whole"), folder / "whole.edgewise", args)
-    told["rows_per_second"] = n_rows * args.rounds / told["seconds"]
+def _whole(folder: Path, whole: Path, args: Namespace) -> dict[str, Any]:
+    told = _fit(str(whole), folder / "whole.edgewise", args)
+    told["rows_per_second"] = _n_rows(args) * args.rounds / told["seconds"]
     print(f"  whole: {_words(told)}", flush=True)
     return {"whole": told}
 
@@ -222,7 +240,7 @@ def child(job: dict[str, Any]) -> dict[str, Any]:
     from edgewise.distributed import settings
     from edgewise.rows import parquet
 
-    rows = parquet(job["source"], target="y", folder=os.path.dirname(job["source"]))
+    rows = parquet(job["source"], target="y", folder=os.path.dirname(job["model"]))
     chosen = {"checkpoint": job.get("checkpoint"), "resume_from": job.get("resume")}
     peaks = Peaks()
     begin = time.perf_counter()

@@ -401,6 +401,7 @@ NB_MODULE(_core, m) {
   bind_explain(m);
   bind_votes(m);
   bind_blocks(m);
+  bind_growing(m);
   bind_lab(m);
 #ifdef EDGEWISE_PLANTED_BUGS
   bind_planted_bugs(testing);

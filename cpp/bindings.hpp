@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/array.hpp"
 #include "core/binning.hpp"
 #include "core/checks.hpp"
 #include "core/class_trees.hpp"
@@ -34,6 +35,21 @@ using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using InScores = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using InOutScores = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using NoGil = nb::call_guard<Unlocked>;
+
+// Arrays that may move to lent room.
+template <class Arrays>
+void bind_settling(nb::module_& m) {
+  using Lent = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  m.def("room_of", &Arrays::room, nb::arg("arrays"));
+  m.def(
+      "settle",
+      [](Arrays& arrays, const Lent& room) {
+        const Unlocked nogil;
+        Room place(room.data(), room.size());
+        arrays.settle(place);
+      },
+      nb::arg("arrays"), nb::arg("room"), nb::keep_alive<1, 2>());
+}
 
 inline Kind kind_of(nb::dlpack::dtype t) {
   if (t == nb::dtype<float>()) return Kind::f32;
@@ -149,6 +165,7 @@ void bind_data(nb::module_& m);
 void bind_explain(nb::module_& m);
 void bind_votes(nb::module_& m);
 void bind_blocks(nb::module_& m);
+void bind_growing(nb::module_& m);
 void bind_lab(nb::module_& m);
 void bind_planted_bugs(nb::module_& m);  // only in builds with a sanitizer
 

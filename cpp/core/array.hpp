@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -70,14 +71,19 @@ class Array {
   std::size_t n_bytes() const { return size_ * sizeof(T); }
   T* data() { return data_; }
   const T* data() const { return data_; }
-  T& operator[](std::size_t i) { return data_[i]; }
-  const T& operator[](std::size_t i) const { return data_[i]; }
+  T& operator[](std::size_t i) { return data_[checked(i)]; }
+  const T& operator[](std::size_t i) const { return data_[checked(i)]; }
   T* begin() { return data_; }
   T* end() { return data_ + size_; }
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
 
  private:
+  std::size_t checked(std::size_t i) const {
+    assert(i <= size_);  // one past the end may be pointed at
+    return i;
+  }
+
   std::vector<T> own_;
   T* data_ = nullptr;
   std::size_t size_ = 0;

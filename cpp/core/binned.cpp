@@ -207,7 +207,7 @@ BinnedData::BinnedData(const Matrix& x, Cuts fitted, std::vector<Grouped> groupe
   pack_columns(team);
 }
 
-BinnedData::BinnedData(std::vector<Code> bins, std::size_t n, Cuts fitted, const Team& team)
+BinnedData::BinnedData(std::vector<Code> bins, std::size_t n, const Cuts& fitted, const Team& team)
     : BinnedData(n, fitted.of_feature.size() - fitted.finer.size(), fitted, {}) {
   need_codes(bins, n, cuts);
   all_codes_ = std::move(bins);

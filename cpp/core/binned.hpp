@@ -141,7 +141,7 @@ struct BinnedData {
   BinnedData(const Transposed& x, Cuts cuts, std::vector<Grouped> grouped, const Team& team);
 
   // From the bins themselves, (n_features, n_rows).
-  BinnedData(std::vector<Code> columns, std::size_t n_rows, Cuts cuts, const Team& team);
+  BinnedData(std::vector<Code> columns, std::size_t n_rows, const Cuts& cuts, const Team& team);
   std::vector<Code> all_columns() const;
 
   std::uint32_t n_places() const { return offset.back(); }

@@ -90,6 +90,16 @@ struct ClassTreesBlock::Piece {
 ClassTreesBlock::ClassTreesBlock(const BinnedData& data, const Posterior& posterior)
     : data_(data), posterior_(posterior) {}
 
+std::size_t ClassTreesBlock::room() const {
+  return static_cast<std::size_t>(posterior_.n_classes()) *
+         Room::padded(data_.n_rows * sizeof(Row));
+}
+
+void ClassTreesBlock::settle(Room& room) {
+  for (int t = 0; t < posterior_.n_classes(); ++t)
+    lent_rows_.push_back(reinterpret_cast<Row*>(room.take(data_.n_rows * sizeof(Row))));
+}
+
 void ClassTreesBlock::draw(const std::uint8_t* drawn) {
   drawn_.resize(drawn ? data_.n_rows : 0);
   for (std::size_t i = 0; i < drawn_.size(); ++i)
@@ -135,7 +145,7 @@ Histograms ClassTreesBlock::begin(const std::vector<Target>& targets, Criterion 
     select_rows(stats, Threshold(negligible, scale.sum_g, scale.sum_mass, n_counted), rows);
     Growing& tree = trees_[t];
     tree.target = targets[t], tree.scale = scale;
-    tree.rows.plant(std::move(rows));
+    tree.rows.plant(std::move(rows), t < lent_rows_.size() ? lent_rows_[t] : nullptr);
     std::vector<CountedBin> bins(data_.n_places());
     fill(tree, tree.rows.of(0), bins);
     out.put(t, bins);

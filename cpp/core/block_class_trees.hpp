@@ -52,6 +52,11 @@ struct ClassAnswers {
 class ClassTreesBlock {
  public:
   ClassTreesBlock(const BinnedData& data, const Posterior& posterior);
+  ClassTreesBlock(const ClassTreesBlock&) = delete;
+
+  // Room for the rows of nodes of a tree per class, and their move there.
+  std::size_t room() const;
+  void settle(Room& room);
 
   // Learns from some rows only, (n_rows), until told otherwise; null: from all.
   void draw(const std::uint8_t* drawn);
@@ -90,6 +95,7 @@ class ClassTreesBlock {
   Criterion criterion_ = Criterion::newton;
   std::vector<double> drawn_;  // (n_rows): weights, zero where not drawn; none: all are drawn
   std::vector<Growing> trees_;
+  std::vector<Row*> lent_rows_;  // room for the rows of the first trees
 };
 
 // The trees of a round as their driver sees them.

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 
@@ -72,10 +74,15 @@ std::vector<int> all_columns(const BinnedData& data) {
   return columns;
 }
 
-void RowRanges::plant(std::vector<Row> rows) {
-  rows_ = std::move(rows);
-  scratch_.resize(rows_.size());
-  ranges_.assign(1, {0, rows_.size()});
+void RowRanges::plant(std::vector<Row> rows, Row* lent) {
+  ranges_.assign(1, {0, rows.size()});
+  if (lent) {
+    std::copy(rows.begin(), rows.end(), lent);
+    rows_ = lent;
+  } else {
+    own_ = std::move(rows);
+    rows_ = own_.data();
+  }
 }
 
 void RowRanges::make_room(std::size_t n_expansions) {
@@ -84,9 +91,12 @@ void RowRanges::make_room(std::size_t n_expansions) {
 
 Partition RowRanges::part(const BinnedData& data, const Expansion& expansion,
                           std::size_t left_child, const Team& team) {
+  assert(expansion.node >= 0 && left_child + 1 < ranges_.size());
   const Range range = ranges_[static_cast<std::size_t>(expansion.node)];
-  const Partition p = partition_rows(data, expansion.split, rows_.data() + range.begin,
-                                     range.end - range.begin, scratch_.data() + range.begin, team);
+  const std::size_t n = range.end - range.begin;
+  const auto scratch = std::make_unique_for_overwrite<Row[]>(n);  // not kept: trees are many
+  const Partition p =
+      partition_rows(data, expansion.split, rows_ + range.begin, n, scratch.get(), team);
   ranges_[left_child] = {range.begin, range.begin + p.n_left};
   ranges_[left_child + 1] = {range.begin + p.n_left, range.end};
   return p;

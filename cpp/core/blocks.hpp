@@ -3,6 +3,7 @@
 // not depend on how the rows were dealt out.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -65,19 +66,26 @@ class RowRanges {
     std::size_t begin, end;
   };
 
-  void plant(std::vector<Row> rows);
+  RowRanges() = default;
+  RowRanges(const RowRanges&) = delete;
+  RowRanges(RowRanges&&) = default;  // the rows stay where they are
+
+  // Into lent room for so many rows, if there is some.
+  void plant(std::vector<Row> rows, Row* lent = nullptr);
   void make_room(std::size_t n_expansions);  // before several threads part nodes
   Partition part(const BinnedData& data, const Expansion& expansion, std::size_t left_child,
                  const Team& team);
 
   std::size_t n_nodes() const { return ranges_.size(); }
   std::span<const Row> of(std::size_t node) const {
-    return {rows_.data() + ranges_[node].begin, ranges_[node].end - ranges_[node].begin};
+    assert(node < ranges_.size());
+    return {rows_ + ranges_[node].begin, ranges_[node].end - ranges_[node].begin};
   }
   Range range(std::size_t node) const { return ranges_[node]; }
 
  private:
-  std::vector<Row> rows_, scratch_;
+  std::vector<Row> own_;
+  Row* rows_ = nullptr;        // in own_ or in lent room
   std::vector<Range> ranges_;  // by node
 };
 

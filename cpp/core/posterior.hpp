@@ -14,6 +14,7 @@
 #include <span>
 #include <vector>
 
+#include "array.hpp"
 #include "class_lists.hpp"
 #include "threads.hpp"
 #include "types.hpp"
@@ -90,6 +91,10 @@ class Posterior {
   std::vector<std::int64_t> class_loss_sums(double unit, const Team& team) const;
   std::int64_t loss_sum_after(const std::vector<Moves>& trees, double unit, const Team& team) const;
 
+  // Room for the probabilities (lists stay where they are), and their move there.
+  std::size_t room() const { return Room::padded(p_.n_bytes()) + Room::padded(others_.n_bytes()); }
+  void settle(Room& room) { p_.settle(room), others_.settle(room); }
+
   // Units for the losses of n rows, the heaviest of weight `largest`.
   static double loss_unit(std::size_t n, double largest);
 
@@ -108,8 +113,8 @@ class Posterior {
   double largest_weight_ = 1.0;
   double total_weight_;
   Stride stride_;
-  std::vector<double> p_;       // (n_rows, n_classes), or (n_classes, n_rows)
-  std::vector<double> others_;  // (n_rows): sum of p over the wrong classes
+  Array<double> p_;       // (n_rows, n_classes), or (n_classes, n_rows)
+  Array<double> others_;  // (n_rows): sum of p over the wrong classes
   std::optional<ClassLists> lists_;
 };
 

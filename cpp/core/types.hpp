@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -39,7 +40,10 @@ class BinSet {
   }
 
  private:
-  static std::size_t at(int bin) { return static_cast<std::size_t>(bin) / 64; }
+  static std::size_t at(int bin) {
+    assert(bin >= 0 && bin < 256);
+    return static_cast<std::size_t>(bin) / 64;
+  }
   std::array<std::uint64_t, 4> words_{};
 };
 

@@ -1,5 +1,6 @@
 """Fits on rows of Parquet files: the bits of a fit in memory, little memory, and bad input."""
 
+import os
 import resource
 import subprocess
 import sys
@@ -110,6 +111,36 @@ def test_resumes_from_its_checkpoint(frame, folder, tmp_path):
         there = clone(ESTIMATORS["aoso"]).fit(rows)
     local = clone(ESTIMATORS["aoso"]).fit(frame[COLUMNS], frame["kind"])
     assert there.model_.arrays()["values"].tobytes() == local.model_.arrays()["values"].tobytes()
+
+
+BOUNDED = """
+    import resource, sys
+    import edgewise._data.parquet
+    import pyarrow.dataset, pyarrow.parquet, edgewise.distributed  # what they take does not count
+    from edgewise.rows import parquet
+
+    edgewise._data.parquet.PIECE_BYTES = 1 << 18  # some 150 blocks
+    status = open("/proc/self/status").read().split()
+    most = (int(status[status.index("VmData:") + 1]) << 10) + (300 << 20)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    boost = edgewise.LogitBoostClassifier(n_estimators=3, calibration=None, n_jobs=1)
+    boost.fit(parquet(sys.argv[1], target="y"))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_answers_of_blocks_are_not_kept(tmp_path):
+    """The answers of all blocks to one request would take 900 MB."""
+    rng = np.random.default_rng(3)
+    columns = {f"x{j}": rng.normal(size=240_000) for j in range(20)}
+    y = np.digitize(columns["x0"] + rng.normal(size=240_000), [-0.5, 0.5])
+    pq.write_table(pa.table(columns | {"y": y}), tmp_path / "rows.parquet")
+    script = [sys.executable, "-c", textwrap.dedent(BOUNDED), str(tmp_path / "rows.parquet")]
+    pool = {"ARROW_DEFAULT_MEMORY_POOL": "system"}  # the usual one reserves a gigabyte at once
+    done = subprocess.run(
+        script, capture_output=True, text=True, check=False, env={**os.environ, **pool}
+    )
+    assert done.returncode == 0, done.stderr
 
 
 # --- bad input ------------------------------------------------------------------------------------

@@ -5,8 +5,9 @@ All readings must find the same rows: files that change in between are noticed.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from .._ground.errors import InvalidDataError
 
 PIECE_BYTES = 32 << 20  # of the values of a piece, as numbers of 8 bytes
+BUFFER_BYTES = 1 << 16  # of a column: row groups, which may be large, are read bit by bit
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,13 @@ class Pieces:
         for name in self.columns:
             _need_numbers(name, schema.field(name).type, _shown(rows.source))
         self._files = [self._file(fragment) for fragment in fragments]
+        self._read = list(enumerate(self.columns))
+
+    def reading(self, columns: Iterable[int]) -> "Pieces":
+        """The same pieces with zeros in all columns but these, which alone are read."""
+        some = copy(self)
+        some._read = [(j, self.columns[j]) for j in columns]
+        return some
 
     def __len__(self) -> int:
         """Pieces; one that is empty if there are no rows."""
@@ -89,8 +98,10 @@ class Pieces:
     # ---
 
     def _names(self) -> list[str]:
-        others = (self._target, self._weight)
-        return [*self.columns, *(name for name in others if name is not None)]
+        return [*self.columns, *self._others()]
+
+    def _others(self) -> list[str]:
+        return [name for name in (self._target, self._weight) if name is not None]
 
     def _file(self, fragment: Any) -> File:
         """Return the description of a file; its columns must be those of the first."""
@@ -122,10 +133,15 @@ class Pieces:
         import pyarrow.parquet as pq  # noqa: PLC0415 - optional, and slow to load
 
         each = self._n_rows_each
-        with file.system.open_input_file(file.path) as stream, pq.ParquetFile(stream) as opened:
+        names = [*(name for _, name in self._read), *self._others()]
+        chosen: dict[str, Any] = {"columns": names, "use_threads": False}
+        with (
+            file.system.open_input_file(file.path) as stream,
+            pq.ParquetFile(stream, buffer_size=BUFFER_BYTES, pre_buffer=False) as opened,
+        ):
             for number, n_rows in file.row_groups:
                 found = 0
-                for batch in opened.iter_batches(each, row_groups=[number], columns=self._names()):
+                for batch in opened.iter_batches(each, row_groups=[number], **chosen):
                     for start in range(0, batch.num_rows, each):
                         yield batch.slice(start, each)
                     found += batch.num_rows
@@ -134,8 +150,8 @@ class Pieces:
 
     def _piece(self, batch: Any, path: str) -> Piece:
         kind = np.float32 if self._short else np.float64
-        X = np.empty((batch.num_rows, len(self.columns)), dtype=kind, order="F")
-        for j, name in enumerate(self.columns):
+        X = np.zeros((batch.num_rows, len(self.columns)), dtype=kind, order="F")
+        for j, name in self._read:
             X[:, j] = _numbers(batch.column(name), kind)
         y = np.empty(0) if self._target is None else _labels(batch.column(self._target), path)
         if self._weight is None:

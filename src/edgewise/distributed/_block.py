@@ -10,6 +10,7 @@ machine, and a machine that is lost costs the work of its blocks and nothing els
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from .. import _core
 from .._data.chance import Keys
 
 Array = NDArray[Any]
+Lender = Callable[[int], NDArray[np.uint8]]  # of so many bytes
 Step = tuple[Any, ...]  # the name of a method of the state, and its arguments
 
 
@@ -98,7 +100,10 @@ class State:
         for name, *args in question.log[self.n_applied - question.n_known :]:
             self.answer = getattr(self, name)(*args)
             self.n_applied += 1
-        return self.answer
+        answer = self.answer
+        if self.block.lend is not None:  # no block is ever lost, so no trip is repeated
+            self.answer = Answer()
+        return answer
 
 
 class Block:
@@ -117,8 +122,14 @@ class Block:
         self.labels = labels
         self.weights = weights
         self.keys = keys  # of the rows, where rounds draw some of them
+        self.lend: Lender | None = None  # the block's large arrays are in room that it lends
         self._state: State | None = None
         self._lock = threading.Lock()
+
+    def settle(self, arrays: Any) -> None:
+        """Moves arrays that grow with the rows to lent room, if there is some."""
+        if self.lend is not None:
+            _core.settle(arrays, self.lend(_core.room_of(arrays)))
 
     @property
     def n_bytes(self) -> int:

@@ -1,9 +1,9 @@
 """Rows on a disk: parts are read from Parquet files, and blocks keep their bins in a mapped file.
 
 The parts of the fit that hold rows are those of a cluster, one after the other in this process, and
-all threads work on one. For every row they need memory for probabilities, labels and places in
-trees. The bins, which are most of it, are pages of a file, which the system reads when they are
-needed and drops when memory is short.
+all threads work on one. Most of what grows with the rows is in a mapped file: bins, probabilities
+and the rows of nodes. The system reads its pages when they are needed and drops them when memory is
+short. Labels and leaves of rows are in memory.
 """
 
 import errno
@@ -16,7 +16,6 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
 from .._data.parquet import Pieces
 from .._ground.errors import EdgewiseError
 from ._backend import Function
@@ -42,8 +41,16 @@ class Parts:
         return iter(self._make())
 
 
-def parts(pieces: Pieces) -> Parts:
-    return Parts(len(pieces), lambda: (Raw(*piece) for piece in pieces))
+class PieceParts(Parts):
+    """The pieces of Parquet files as raw parts."""
+
+    def __init__(self, pieces: Pieces) -> None:
+        super().__init__(len(pieces), lambda: (Raw(*piece) for piece in pieces))
+        self._pieces = pieces
+
+    def reading(self, columns: Iterable[int]) -> "PieceParts":
+        """The same parts with zeros in all columns but these, which alone are read."""
+        return PieceParts(self._pieces.reading(columns))
 
 
 class DiskBackend:
@@ -63,7 +70,8 @@ class DiskBackend:
 
     def _settled(self, made: Any) -> Any:
         if isinstance(made, Block):
-            _core.settle(made.data, self._bins.room(_core.room_of(made.data)))
+            made.lend = self._bins.room
+            made.settle(made.data)
         return made
 
     def sum(self, function: Function, parts: Any, *args: Any, add: Function) -> Any:

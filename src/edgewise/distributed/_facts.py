@@ -103,7 +103,8 @@ def _summary(
     n_threads: int,
     within: Ranges | None = None,
 ) -> _core.Summary:
-    return _core.Summary(X, weights, largest, n_threads, most_values(X.shape[1]), within)
+    n_counted = X.shape[1] if within is None else sum(map(bool, within))
+    return _core.Summary(X, weights, largest, n_threads, most_values(n_counted), within)
 
 
 def part_facts(raw: Raw, summarise: bool, n_threads: int) -> PartFacts:

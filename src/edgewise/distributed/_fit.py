@@ -69,7 +69,7 @@ def _open_parquet(estimator: Any, given: tuple[Any, ...], given_val: tuple[Any, 
     pieces = Pieces(rows)
     _learn_columns(estimator, len(pieces.columns), np.array(pieces.columns, dtype=object))
     backend = _disk.DiskBackend(n_threads(estimator.n_jobs, 1 << 40), rows.folder)
-    return backend, _disk.parts(pieces), rows.sample_weight is not None, given_val
+    return backend, _disk.PieceParts(pieces), rows.sample_weight is not None, given_val
 
 
 def fit_parts(

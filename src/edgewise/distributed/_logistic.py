@@ -33,8 +33,11 @@ class LogisticState(State):
         self._loss_unit: float = options["loss_unit"]
         start, layout = options["start"], options["layout"]
         self.posterior = _core.Posterior(block.labels, block.weights, start, layout, part=True)
+        block.settle(self.posterior)
         grower = _core.ClassTreesBlock if layout == "by_class" else _core.PairTreeBlock
         self._grower: Any = grower(block.data, self.posterior)
+        if layout == "by_class":
+            block.settle(self._grower)
         self._trees: list[Tree] = []
         self._sample: Sample | None = None
         self._drawn = Answer()  # rows drawn, the smallest of their numbers

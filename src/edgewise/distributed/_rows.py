@@ -22,6 +22,7 @@ from .._ground.errors import InvalidDataError
 from .._model.model import Scores
 from ._backend import Backend
 from ._block import Answer, Array, Block, add_answers
+from ._disk import PieceParts
 from ._exact import rounded
 from ._facts import (
     PartFacts,
@@ -275,8 +276,10 @@ def _found(
     search: _core.CutSearch, backend: Backend, parts: Sequence[Any], asked: tuple[Any, ...]
 ) -> _core.Cuts:
     """The cuts, after as many finer looks as it takes."""
-    while any(map(len, within := search.open())):
-        finer = backend.sum(summary_within, parts, *asked, within, add=_core.Summary.merged)
+    while any(within := search.open()):
+        wanted = [j for j, ranges in enumerate(within) if ranges]
+        some = parts.reading(wanted) if isinstance(parts, PieceParts) else parts
+        finer = backend.sum(summary_within, some, *asked, within, add=_core.Summary.merged)
         try:
             search.take(finer)
         except ValueError as error:

@@ -37,8 +37,9 @@ def parquet(
     sample_weight : str or None
         The column of the weights.
     folder : path or None
-        Where a fit keeps the rows as bins, two bytes for every value, in a file that disappears
-        when the fit ends, however it ends. None: the folder of temporary files.
+        Where a fit keeps the rows as bins, two bytes for every value, and their probabilities, in a
+        file that disappears when the fit ends, however it ends. None: the folder of temporary
+        files.
     """
     given = {"target": target, "columns": columns, "sample_weight": sample_weight, "folder": folder}
     check("edgewise.rows.parquet", given, _RULES)
