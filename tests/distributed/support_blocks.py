@@ -90,6 +90,25 @@ def killed_at(part, i, last):
     return part + i
 
 
+def pretend(found):
+    """Let this process say that it has another edgewise, or none."""
+    metadata = importlib.import_module("importlib.metadata")
+    own = metadata.version
+
+    def version(name):
+        if found is None:
+            raise metadata.PackageNotFoundError(name)
+        return found
+
+    version.__module__, version.__qualname__ = own.__module__, own.__qualname__
+    metadata.version, version.own = version, own
+
+
+def tell_the_truth():
+    metadata = importlib.import_module("importlib.metadata")
+    metadata.version = metadata.version.own
+
+
 def fit_locally(estimator, X, y, weights=None):
     """The local fit that one on blocks equals: rows held out for early stopping stay held out,
     as they do for a warm start."""

@@ -11,14 +11,22 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from support import nominal_table, table
-from support_blocks import assert_same_fit, fit_inside, fit_locally, places
+from support_blocks import (
+    assert_same_fit,
+    fit_inside,
+    fit_locally,
+    places,
+    pretend,
+    tell_the_truth,
+)
 
 import edgewise
-from edgewise import FitWarning, InvalidDataError, InvalidParameterError
+from edgewise import EdgewiseError, FitWarning, InvalidDataError, InvalidParameterError
 from edgewise.distributed import WorkersLostError, settings
 from edgewise.distributed._messages import Messenger
 
 distributed = pytest.importorskip("distributed", reason="needs edgewise[dask]")
+dask = pytest.importorskip("dask", reason="needs edgewise[dask]")
 da = pytest.importorskip("dask.array", reason="needs edgewise[dask]")
 
 FEW = {"n_estimators": 4, "learning_rate": 0.3, "max_leaf_nodes": 8}
@@ -87,7 +95,9 @@ def scale(cluster, client, n):
 def collections(X, y, partitioning="empty"):
     """Dask arrays whose blocks are cut at these places."""
     sizes = tuple(int(n) for n in np.diff(places(len(X), partitioning)))
-    return da.from_array(X, chunks=(sizes, X.shape[1])), da.from_array(y, chunks=(sizes,))
+    return da.from_array(X, chunks=(sizes, X.shape[1])), da.from_array(
+        y, chunks=(sizes, *y.shape[1:])
+    )
 
 
 @pytest.mark.parametrize("n_workers", [1, 3, 2])
@@ -205,6 +215,129 @@ def test_data_frames_weights_and_validation_rows(client, gaps, rng):
     assert fitted.feature_names_in_.tolist() == names
     answer = fitted.predict(remote[names])
     np.testing.assert_array_equal(answer.compute(), local.predict(train[names]))
+
+
+@pytest.fixture(scope="module")
+def words():
+    """Numbers, text with gaps, categories in an order of their own, and truth values."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(8)
+    n = 600
+    frame = pd.DataFrame({"number": rng.normal(size=n)})
+    frame["town"] = rng.choice(["Rome", "Bonn", "Oslo", "Bern", None], n)
+    frame["size"] = pd.Categorical(rng.choice(["s", "m", "l"], n), categories=["s", "m", "l", "xl"])
+    frame["flag"] = rng.random(n) < 0.4
+    frame.loc[:250, "town"] = frame.loc[:250, "town"].replace("Oslo", "Bonn")  # a block lacks Oslo
+    frame.loc[300:449, "town"] = None  # a block without any
+    y = (frame["town"].isin(["Bonn", "Oslo"]) * 1 + (frame["size"] == "m")).to_numpy()
+    return frame, pd.Series((y + (rng.random(n) < 0.2)) % 3, name="label")
+
+
+@pytest.mark.parametrize("n_workers", [1, 3, 2])
+@pytest.mark.parametrize("name", ["aoso", "mart_early", "mh_tree"])
+def test_columns_of_text_and_categories(cluster, client, words, name, n_workers):
+    dd = pytest.importorskip("dask.dataframe", reason="needs edgewise[dask]")
+    scale(cluster, client, n_workers)
+    boost = {
+        "aoso": ESTIMATORS["aoso_pair"],
+        "mart_early": clone(ESTIMATORS["mart"]).set_params(early_stopping=True, random_state=2),
+        "mh_tree": ESTIMATORS["mh_tree"],
+    }[name]
+    frame, y = words
+    both = dd.from_pandas(frame.assign(label=y), npartitions=4)
+    remote, label = both[list(frame)], both["label"]
+    there, here = clone(boost).fit(remote, label), fit_locally(boost, frame, y)
+    assert_same_fit(there, here)
+    assert len(here.model_.set_start) > 1
+    np.testing.assert_array_equal(there.is_categorical_, here.is_categorical_)
+    assert there.categories_.keys() == here.categories_.keys() == {1, 2}
+    for j, values in here.categories_.items():
+        assert there.categories_[j].tolist() == values.tolist()
+    answers = there.predict_proba(remote).compute()
+    np.testing.assert_array_equal(answers, here.predict_proba(frame))
+
+
+def test_a_warm_start_knows_the_words(client, words):
+    dd = pytest.importorskip("dask.dataframe", reason="needs edgewise[dask]")
+    frame, y = words
+    both = dd.from_pandas(frame.assign(label=y), npartitions=2)
+    boost = clone(ESTIMATORS["aoso_pair"]).set_params(n_estimators=2, warm_start=True)
+    boost.fit(both[list(frame)], both["label"]).set_params(n_estimators=4)
+    with pytest.raises(InvalidDataError, match="1, 2 of X held text or categories.*Got numbers"):
+        boost.fit(da.zeros((600, 4), chunks=(300, 4)), y.to_numpy())
+    boost.fit(both[list(frame)], both["label"])
+    local = clone(ESTIMATORS["aoso_pair"]).fit(frame, y)
+    assert boost.model_.values.tobytes() == local.model_.values.tobytes()
+
+
+@pytest.mark.parametrize("n_workers", [1, 3, 2])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("name", ["aoso", "logitboost_drawn", "mh_tree"])
+def test_soft_labels(cluster, client, gaps, rng, name, weighted, n_workers):
+    scale(cluster, client, n_workers)
+    boost = {
+        "aoso": clone(ESTIMATORS["aoso_pair"]).set_params(n_iter_no_change=2),
+        "logitboost_drawn": clone(ESTIMATORS["logitboost"]).set_params(
+            subsample=0.7, random_state=3, min_samples_leaf=5
+        ),
+        "mh_tree": ESTIMATORS["mh_tree"],
+    }[name]
+    X, _ = gaps
+    soft = rng.dirichlet([0.3] * 3, size=len(X))
+    soft[: len(X) // 3] = np.eye(3)[rng.integers(0, 3, len(X) // 3)]
+    weights = rng.integers(0, 3, len(X)) * 0.5 if weighted else None
+    dX, dsoft = collections(X, soft)
+    dsoft = dsoft.rechunk({1: 1}) if weighted else dsoft
+    dweights = None if weights is None else da.from_array(weights, chunks=(dX.chunks[0],))
+    held = {"X_val": X[:50], "y_val": soft[:50]} if name == "aoso" else {}
+    there = clone(boost).fit(dX, dsoft, dweights, **held)
+    assert_same_fit(there, clone(boost).fit(X, soft, weights, **held))
+
+
+def test_certain_labels_and_names_of_classes(client, gaps):
+    dd = pytest.importorskip("dask.dataframe", reason="needs edgewise[dask]")
+    pd = pytest.importorskip("pandas")
+    X, y = gaps
+    boost = ESTIMATORS["aoso_pair"]
+    names = ["south", "east", "north", "west"]
+    certain = pd.DataFrame(np.eye(4)[y], columns=names)
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    both = dd.from_pandas(pd.concat([frame, certain], axis=1), npartitions=3)
+    there = clone(boost).fit(both[list(frame)], both[names])
+    assert_same_fit(there, clone(boost).fit(frame, certain))
+    assert there.classes_.tolist() == sorted(names)
+
+
+def test_soft_labels_that_are_refused(client, gaps):
+    X, y = gaps
+    dX, dy = collections(X, np.eye(4)[y])
+    mart = edgewise.MARTClassifier(n_estimators=1)
+    with pytest.raises(InvalidParameterError, match="'class_weight'.*soft labels"):
+        clone(mart).set_params(class_weight="balanced").fit(dX, dy)
+    with pytest.raises(InvalidDataError, match="not held out.*give X_val and y_val"):
+        clone(mart).set_params(early_stopping=True).fit(dX, dy)
+    with pytest.raises(InvalidDataError, match="Class 3 has none"):
+        clone(mart).fit(dX, da.where(da.arange(4) == 3, 0.0, 0.25 + dy * 0) / 0.75)
+    with pytest.raises(InvalidDataError, match="the sum is 2"):
+        clone(mart).fit(dX, dy * 2.0)
+    with pytest.raises(InvalidDataError, match="indicator matrix can be learned from locally"):
+        clone(mart).fit(dX, da.minimum(dy + da.eye(4)[:1], 1.0))
+    with pytest.raises(InvalidDataError, match="indicator matrix can be learned from"):
+        clone(mart).fit(dX, dy.astype(int))
+
+
+def test_words_that_are_refused(client, words):
+    dd = pytest.importorskip("dask.dataframe", reason="needs edgewise[dask]")
+    frame, y = words
+    boost = clone(ESTIMATORS["mart"]).set_params(categorical_features=["size"])
+    both = dd.from_pandas(frame.assign(label=y), npartitions=2)
+    with pytest.raises(InvalidDataError, match="'town' holds text or categories, which the"):
+        boost.fit(both[list(frame)], both["label"])
+    mixed = frame[["number"]].assign(odd=[*["a"] * 300, *[1.5] * 300]).astype({"odd": object})
+    with dask.config.set({"dataframe.convert-string": False}):
+        odd = dd.from_pandas(mixed.assign(label=y), npartitions=2)
+    with pytest.raises(InvalidDataError, match="'odd' must hold values of one kind"):
+        clone(ESTIMATORS["mart"]).fit(odd[["number", "odd"]], odd["label"])
 
 
 def test_blocks_of_sparse_rows(client):
@@ -341,6 +474,17 @@ def test_a_failed_first_pass_leaves_no_tasks(client, gaps):
         time.sleep(0.1)
     assert erred(client) == []
     assert kept is not None
+
+
+@pytest.mark.parametrize(("found", "words"), [("0.0.9", "has 0.0.9"), (None, "has none")])
+def test_workers_with_another_version(client, gaps, found, words):
+    address = sorted(client.scheduler_info()["workers"])[0]
+    client.run(pretend, found, workers=[address])
+    try:
+        with pytest.raises(EdgewiseError, match=rf"All workers must .* {address} {words}\."):
+            edgewise.MARTClassifier(n_estimators=1).fit(*collections(*gaps))
+    finally:
+        client.run(tell_the_truth, workers=[address])
 
 
 def test_refusals_have_words(client, gaps):

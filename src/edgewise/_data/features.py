@@ -204,14 +204,17 @@ def _of_frame(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> 
             return SparseRows.of(sound(whole)) if sparse.issparse(whole) else readable(whole)
     parts = frames.columns(X)
     if learn:
-        _learn_categories(estimator, parts, None if reset else estimator.categories_)
+        learn_categories(estimator, parts, None if reset else estimator.categories_)
     return frames.filled(parts, _tables(estimator))
 
 
-def _learn_categories(
+def learn_categories(
     estimator: BaseEstimator, parts: Sequence[frames.AnyColumn], known: frames.Tables | None
 ) -> None:
-    """`known` are the tables of the fit that is continued, if any."""
+    """Tells the estimator which columns are categories, and what values those have.
+
+    `known` are the tables of the fit that is continued, if any.
+    """
     by_type = np.array([part.is_categories for part in parts])
     mask = by_type if _from_dtype(estimator) else declared(estimator)
     if mask is None:

@@ -11,6 +11,7 @@ import datetime
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
 from typing import Any, NamedTuple
@@ -112,6 +113,7 @@ class Objects:
     is_small = False
 
     def __init__(self, label: Any, values: Array) -> None:
+        self.label = label
         self.shown = f"Column {label!r}"
         self._values = values
         self._missing = np.array([_is_missing(value) for value in values], dtype=bool)
@@ -164,7 +166,45 @@ class Numbers(NamedTuple):
         return self.values
 
 
-AnyColumn = Column | Objects | Numbers
+@dataclass(frozen=True)
+class Values:
+    """The distinct values of a column whose rows are elsewhere."""
+
+    label: Any
+    values: Array
+    is_categories: bool
+    is_small: bool = False
+
+    @property
+    def shown(self) -> str:
+        return f"Column {self.label!r}"
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def distinct(self) -> tuple[Array, NDArray[np.intp]]:
+        """As of a `Column`."""
+        return self.values, np.arange(len(self.values))
+
+    def numbers(self) -> Array:
+        """As of a `Column`."""
+        return self.values
+
+    def joined(self, other: "Values") -> "Values":
+        """The values of both, which must be of one kind."""
+        if len(other) == 0 or len(self) == 0:
+            more = self if len(other) == 0 else other
+            return replace(more, is_categories=self.is_categories or other.is_categories)
+        if self.is_categories != other.is_categories or _word(self.values) != _word(other.values):
+            got = ", ".join(sorted({_word(self.values), _word(other.values)}))
+            raise InvalidDataError(
+                f"{self.shown} must hold values of one kind: numbers, booleans or strings. Got "
+                f"{got}."
+            )
+        return replace(self, values=np.unique(np.concatenate([self.values, other.values])))
+
+
+AnyColumn = Column | Objects | Numbers | Values
 
 
 def is_frame(X: Any) -> bool:
@@ -268,6 +308,15 @@ def _unlisted(part: AnyColumn) -> Array:
             f"{values[0]!r}, ..."
         )
     return np.append(values.astype(np.float64), np.nan)[places]
+
+
+def values_of(part: AnyColumn) -> Values:
+    """The distinct values of a column if they are categories; else one number, if it has any."""
+    if part.is_categories:
+        return Values(part.label, learned(part, None), is_categories=True)
+    numbers = part.numbers()
+    present = numbers[numbers == numbers][:1]  # noqa: PLR0124 - without NaN
+    return Values(part.label, present, is_categories=False)
 
 
 def learned(part: AnyColumn, known: Array | None) -> Array:

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from functools import reduce
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -51,18 +52,24 @@ def columns(X: Any) -> tuple[int, NDArray[Any] | None]:
         if X.ndim != 2:
             raise InvalidDataError(f"X must have two dimensions. Got {X.ndim}.")
         return int(X.shape[1]), None
-    kinds = [(name, dtype) for name, dtype in X.dtypes.items() if not _is_number(dtype)]
-    if kinds:
-        raise InvalidDataError(
-            f"A Dask data frame must hold numbers only; encode text and categories. Column "
-            f"{kinds[0][0]!r} is of type {kinds[0][1]}."
-        )
     names = np.asarray(X.columns, dtype=object)
     return len(names), names if all(isinstance(name, str) for name in names) else None
 
 
-def _is_number(dtype: Any) -> bool:
-    return getattr(dtype, "kind", "O") in "fiub"
+def columns_of_values(X: Any) -> list[int]:
+    """The columns of a data frame that may hold something else than numbers."""
+    if not is_frame(X):
+        return []
+    return [j for j, dtype in enumerate(X.dtypes) if getattr(dtype, "kind", "O") not in "fiub"]
+
+
+def has_probabilities(y: Any) -> bool:
+    """Return whether y may hold the class probabilities of every row."""
+    if is_frame(y):
+        return len(y.columns) > 1 and all(getattr(t, "kind", "O") == "f" for t in y.dtypes)
+    if y is None or not hasattr(y, "shape") or not hasattr(y, "dtype"):
+        y = np.asarray(y)
+    return bool(len(y.shape) == 2 and y.shape[1] > 1 and y.dtype.kind == "f")
 
 
 def parts(X: Any, y: Any, weights: Any) -> list[Any]:
@@ -149,6 +156,7 @@ class DaskBackend:
         if self._in_task:
             secede()  # a task that waits for others must not hold a thread of its worker
         self._client: Client = _client()
+        _need_same_version(self._client)
         self._watch = _Watch(self._client, patience)
         self.messenger = Messenger(self._client)
         self._answer_bytes = 0  # of the last answer
@@ -259,6 +267,21 @@ def _client() -> Client:
             "Dask collections are fitted on the workers of a dask.distributed client, and there "
             "is none: make one with distributed.Client()."
         ) from None
+
+
+def _need_same_version(client: Client) -> None:
+    """Check that workers, with which blocks and trees are exchanged, have the edgewise of here."""
+    try:
+        here = version("edgewise")
+    except PackageNotFoundError:  # run from its sources
+        return
+    for address, there in sorted(client.run(version, "edgewise", on_error="return").items()):
+        missing = isinstance(there, PackageNotFoundError)
+        if missing or (isinstance(there, str) and there != here):  # else the worker is being lost
+            raise EdgewiseError(
+                f"All workers must have edgewise {here}, which this process has. The worker at "
+                f"{address} has {'none' if missing else there}."
+            )
 
 
 class _Watch(threading.Thread):

@@ -35,8 +35,8 @@ class Raw(NamedTuple):
 
     def take(self, which: NDArray[np.bool_]) -> "Raw":
         """Some of the rows."""
-        weights = None if self.weights is None else _weights(self.weights)[which]
-        return Raw(plain(_matrix(self.X)[which]), _labels(self.y)[which], weights)
+        weights = None if self.weights is None else row_weights(self.weights)[which]
+        return Raw(plain(matrix(self.X)[which]), _labels(self.y)[which], weights)
 
 
 def plain(X: Matrix) -> Any:
@@ -44,7 +44,7 @@ def plain(X: Matrix) -> Any:
     return X.scipy() if isinstance(X, SparseRows) else X
 
 
-def _matrix(X: Any) -> Matrix:
+def matrix(X: Any) -> Matrix:
     """Numbers in a type the core reads."""
     if sparse.issparse(X):
         return SparseRows.of(sound(X))
@@ -70,7 +70,7 @@ def _labels(y: Any) -> Array:
     return targets.labels(vector, "y") if len(vector) else vector
 
 
-def _weights(weights: Any) -> NDArray[np.float64]:
+def row_weights(weights: Any) -> NDArray[np.float64]:
     w = np.asarray(weights, dtype=np.float64)
     if w.ndim != 1 or not np.all(np.isfinite(w)) or np.any(w < 0):
         raise InvalidDataError(
@@ -108,13 +108,13 @@ def _summary(
 
 
 def part_facts(raw: Raw, summarise: bool, n_threads: int) -> PartFacts:
-    X, y = _matrix(raw.X), _labels(raw.y)
+    X, y = matrix(raw.X), _labels(raw.y)
     if len(X.shape) != 2 or len(X) != len(y):
         raise InvalidDataError(
             "X must have two dimensions, and X and y one row each per example, block by block. "
             f"Got blocks of shape {X.shape} and {y.shape}."
         )
-    w = np.ones(len(y)) if raw.weights is None else _weights(raw.weights)
+    w = np.ones(len(y)) if raw.weights is None else row_weights(raw.weights)
     if len(w) != len(y):
         raise InvalidDataError(
             "sample_weight must have one number per row, block by block. Got blocks of "
@@ -166,7 +166,7 @@ class Recipe(NamedTuple):
 
     def rows(self, raw: Raw) -> tuple[Matrix, Array, NDArray[np.float64] | None]:
         """X, codes and weights of the rows of positive weight."""
-        X, y, w = _matrix(raw.X), _labels(raw.y), self._scaled(raw)
+        X, y, w = matrix(raw.X), _labels(raw.y), self._scaled(raw)
         if w is None:
             return X, targets.encode(self.classes, y, "y"), None
         present = w > 0
@@ -196,7 +196,7 @@ class Recipe(NamedTuple):
         if self.factors is None:
             return None
         y = _labels(raw.y)
-        w = np.ones(len(y)) if raw.weights is None else _weights(raw.weights)
+        w = np.ones(len(y)) if raw.weights is None else row_weights(raw.weights)
         return np.ldexp(w * self.factors[np.searchsorted(self.labels, y)], self.shift)
 
 

@@ -1,7 +1,7 @@
 """The two doors from the estimators: fit and predict on rows that are not in memory."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,13 @@ from .._data.parquet import ParquetRows, Pieces
 from .._ground.errors import InvalidDataError, InvalidParameterError
 from . import _disk
 from ._backend import Backend
+from ._categories import coded
 from ._checkpoint import Checkpoints, resumed
 from ._checks import need_supported
 from ._progress import TrafficWatcher
 from ._rows import gather_rows
 from ._settings import Settings, current
+from ._soft import expanded
 
 
 def fit(
@@ -28,22 +30,31 @@ def fit(
     """Fits an estimator to Dask collections X, y and weights, or to rows of Parquet files."""
     need_supported(estimator)
     opened = _open_parquet if isinstance(given[0], ParquetRows) else _open_dask
-    backend, parts, weighted, validation = opened(estimator, given, given_val)
+    rows = opened(estimator, given, given_val)
     try:
         fit_parts(
             estimator,
-            backend,
-            parts,
-            weighted=weighted,
-            validation=validation,
+            rows.backend,
+            coded(estimator, rows.backend, rows.parts, rows.of_values),
+            weighted=rows.weighted,
+            soft=rows.soft,
+            validation=rows.validation,
             begin=begin,
             chosen=current(),
         )
     finally:
-        backend.close()
+        rows.backend.close()
 
 
-Opened = tuple[Backend, Any, bool, tuple[Any, ...]]  # backend, parts, weighted, validation
+class Opened(NamedTuple):
+    """The rows of a fit as raw parts of an engine."""
+
+    backend: Backend
+    parts: Any
+    weighted: bool
+    validation: tuple[Any, ...]
+    of_values: list[int]  # columns that may hold text or categories
+    soft: bool  # whether labels are probabilities of the classes
 
 
 def _open_dask(estimator: Any, given: tuple[Any, ...], given_val: tuple[Any, ...]) -> Opened:
@@ -54,7 +65,9 @@ def _open_dask(estimator: Any, given: tuple[Any, ...], given_val: tuple[Any, ...
     parts = _dask.parts(X, y, weights)
     _learn_columns(estimator, *_dask.columns(X))
     validation = tuple(_dask.computed(part) for part in given_val)
-    return _dask.DaskBackend(current().patience), parts, weights is not None, validation
+    backend = _dask.DaskBackend(current().patience)
+    of_values, soft = _dask.columns_of_values(X), _dask.has_probabilities(y)
+    return Opened(backend, parts, weights is not None, validation, of_values, soft)
 
 
 def _open_parquet(estimator: Any, given: tuple[Any, ...], given_val: tuple[Any, ...]) -> Opened:
@@ -69,7 +82,8 @@ def _open_parquet(estimator: Any, given: tuple[Any, ...], given_val: tuple[Any, 
     pieces = Pieces(rows)
     _learn_columns(estimator, len(pieces.columns), np.array(pieces.columns, dtype=object))
     backend = _disk.DiskBackend(n_threads(estimator.n_jobs, 1 << 40), rows.folder)
-    return backend, _disk.PieceParts(pieces), rows.sample_weight is not None, given_val
+    weighted = rows.sample_weight is not None
+    return Opened(backend, _disk.PieceParts(pieces), weighted, given_val, [], soft=False)
 
 
 def fit_parts(
@@ -78,6 +92,7 @@ def fit_parts(
     parts: list[Any],
     *,
     weighted: bool,
+    soft: bool = False,
     validation: tuple[Any, ...],
     begin: float,
     chosen: Settings,
@@ -92,6 +107,9 @@ def fit_parts(
     given = any(part is not None for part in validation)
     held = estimator.early_stopping is True or estimator._holds_rows_out()
     hold_out = held and not given
+    copies = 1.0
+    if soft:
+        parts, weighted, copies = expanded(estimator, backend, parts, hold_out=hold_out)
     rows, classes, held_out = gather_rows(
         estimator,
         backend,
@@ -100,7 +118,7 @@ def fit_parts(
         hold_out=hold_out,
         watchers=[checkpoints, traffic_watcher],
     )
-    rows.loss_before = loss_before
+    rows.loss_before, rows.copies = loss_before, copies
     try:
         if not (given or hold_out or estimator.warm_start):
             _need_rounds(estimator, rows.X.shape[0])
@@ -108,6 +126,8 @@ def fit_parts(
             _need_same_classes(estimator, classes)
         estimator.multi_label_ = False
         validation_rows = estimator._given_validation(validation, classes) or held_out
+        if validation_rows is not None:
+            validation_rows = validation_rows.expanded()
         watched = estimator._searches_rounds(rows.X.shape[0]) or (
             estimator.early_stopping == "auto" and given
         )
@@ -143,7 +163,7 @@ def _learn_columns(estimator: Any, n_features: int, names: NDArray[Any] | None) 
     elif hasattr(estimator, "feature_names_in_"):
         del estimator.feature_names_in_
     estimator.is_categorical_ = features.declared(estimator)
-    estimator.categories_ = {}
+    estimator.categories_ = estimator.categories_ if continues else {}
 
 
 def _need_same_classes(estimator: Any, classes: Any) -> None:

@@ -94,17 +94,18 @@ class RemoteRows:
         self.class_factors = weight.factors
         self._watchers = watchers
         self.loss_before: float | None = None  # of the checkpoint to resume from
+        self.copies = 1.0  # rows for each row that was given, with soft labels
 
     @property
     def n_given(self) -> int:
-        return len(self.X)
+        return round(len(self.X) / self.copies)
 
     @property
     def row_weight(self) -> float:
         return weight_of_a_row(self.weight_sum / len(self.X), self.weight_unit)
 
     def leaf_size(self, min_samples_leaf: int) -> int:
-        return min_samples_leaf
+        return 1 if min_samples_leaf == 1 else round(min_samples_leaf * self.copies)
 
     def class_weights(self, n_classes: int) -> Weights:
         return self._class_sums
