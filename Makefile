@@ -3,7 +3,7 @@
 #   make demo     build, install, compare the algorithms on the digits of scikit-learn, report
 #   make test     build, install, run all tests
 #   make test-minimum  the tests with the lowest versions that pyproject.toml allows
-#   make lint     ruff, mypy, import-linter, clang-format, our own rule about sums
+#   make lint     ruff, mypy, import-linter, clang-format, clang-tidy, our own rule about sums
 #   make format   let ruff and clang-format rewrite the sources
 #   make docs     the site, into build/site; offline, and a warning is an error
 #   make stub     write src/edgewise/_core.pyi again, after a change of cpp/bindings.cpp
@@ -75,6 +75,7 @@ lint: $(VENV)/tools-dev
 	PYTHONPATH=src $(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/python tests/lint/sums_over_rows.py
 	$(BIN)/clang-format --dry-run -Werror $(CPP)
+	ls cpp/core/*.cpp | xargs -P 2 -I {} $(BIN)/clang-tidy --quiet {} -- -std=c++20
 
 format: $(VENV)/tools-dev
 	$(BIN)/ruff check --fix --exit-zero --quiet

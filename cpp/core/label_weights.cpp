@@ -67,7 +67,7 @@ void check(std::span<const std::int8_t> signs, std::span<const double> positive,
 
 }  // namespace
 
-LabelWeights::LabelWeights(std::vector<std::int8_t> signs, std::span<const double> positive,
+LabelWeights::LabelWeights(const std::vector<std::int8_t>& signs, std::span<const double> positive,
                            std::span<const double> negative, const Team& team)
     : LabelWeights(signs, positive, negative, n_columns(signs.size(), positive.size())) {
   refresh(team);

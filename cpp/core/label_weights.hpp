@@ -19,7 +19,7 @@ class LabelWeights {
  public:
   // `signs` y_il = +-1 (n_rows, n_classes); a row's initial weight is `positive` for its labels
   // with y = +1 and `negative` for the others; none of those in use may be zero.
-  LabelWeights(std::vector<std::int8_t> signs, std::span<const double> positive,
+  LabelWeights(const std::vector<std::int8_t>& signs, std::span<const double> positive,
                std::span<const double> negative, const Team& team);
 
   // Of rows that are a part of the data: the weights are not there before `settle`.

@@ -258,7 +258,8 @@ class Reader {
 template <std::size_t N>
 EDGEWISE_CLONES void below(const double* x, double threshold, Byte missing_left, Byte* goes_left) {
   for (std::size_t r = 0; r < N; ++r)
-    goes_left[r] = static_cast<Byte>((x[r] <= threshold) | ((x[r] != x[r]) & missing_left));
+    goes_left[r] =  // NOLINTNEXTLINE(misc-redundant-expression): NaN differs from itself
+        static_cast<Byte>((x[r] <= threshold) | ((x[r] != x[r]) & missing_left));
 }
 
 // Which rows take all steps of each of m factors: on (m, N), and as bits of a number: column (N).
