@@ -83,6 +83,13 @@ class SoftmaxEngine:
         centred = self.costs - self.expected[:, np.newaxis]  # D_i(k)
         return np.asarray(self.shares[:, np.newaxis] * self.rule * centred)
 
+    def gradient_norm(self) -> float:
+        """Square root of sum_i w_i sum_k (g(k|x_i) D_i(k))^2; times sqrt(K), it bounds the edge."""
+        slopes = np.subtract(self.costs, self.expected[:, np.newaxis], out=self._scratch)
+        slopes *= self.rule
+        squares = np.square(slopes, out=slopes).sum(axis=1)
+        return math.sqrt(math.fsum(self.shares * squares))
+
     def drawn_gradient(self, m: int) -> Weights:
         """D_i(k) of the labels drawn, by the shares of the rows, and 0 of the others."""
         at = np.arange(len(self.shares)), self.drawn_labels(m)
@@ -136,12 +143,15 @@ class SoftmaxRule:
         self.learning_rate = learning_rate
 
     def round(self, engine: SoftmaxEngine, m: int) -> list[Any]:
+        norm = engine.gradient_norm()
         step, trees = self._project(engine, self.projection, m)
         in_vain = self.step == "constant" and abs(step) < NO_STEP
         if trees and in_vain and self.projection == "sampled":  # use all labels instead
             step, trees = self._project(engine, "exact", m)
         if not trees:
             self.stop_reason = "the gradient is zero"
+        else:
+            self._story["gradient_norm"] = norm
         return trees
 
     def _project(self, engine: SoftmaxEngine, projection: str, m: int) -> tuple[float, list[Any]]:

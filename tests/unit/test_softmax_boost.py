@@ -94,6 +94,20 @@ def test_history_tells_the_expected_cost_of_the_rule(projection, cost):
     np.testing.assert_allclose(model.history_["loss"], expected, rtol=1e-12)
 
 
+@BOTH
+def test_history_tells_the_norm_of_the_gradient_before_each_round(projection):
+    X, y = table(4, n=90, K=3)
+    w = uneven_weights(4, len(y))
+    model = small(projection=projection, cost=COST).fit(X, y, sample_weight=w)
+    costs = COST[y] / np.ptp(COST[y], axis=1).max()
+    rules = [np.full((len(y), 3), 1 / 3), *model.staged_predict_proba(X)][:-1]
+    gradients = [g * (costs - (g * costs).sum(axis=1, keepdims=True)) for g in rules]
+    expected = [np.average((x**2).sum(axis=1), weights=w) ** 0.5 for x in gradients]
+    np.testing.assert_allclose(model.history_["gradient_norm"], expected, rtol=1e-9)
+    if projection == "exact":  # Cauchy and Schwarz, for outputs +-1
+        assert (model.history_["edge"] <= np.sqrt(3) * model.history_["gradient_norm"]).all()
+
+
 @pytest.mark.parametrize("step", ["paper", "constant"])
 def test_steps_follow_from_the_edge(step):
     X, y = table(2, n=90, K=3)
