@@ -8,7 +8,9 @@ from safetensors.numpy import save as to_safetensors
 from support import nominal_table
 
 import edgewise
+from edgewise._model.check import TYPES
 from edgewise._model.file import unpack
+from edgewise._model.narrow import widened
 
 
 def save_aoso(path):
@@ -34,8 +36,12 @@ def frame_of_categories():
 
 
 def rewritten(path, change):
-    """The bytes of the file after change(header, arrays), in a valid container."""
+    """The bytes of the file after change(header, arrays), in a valid container.
+
+    Arrays of the model are wide, so that any number can be put into them.
+    """
     header, arrays = unpack(path.read_bytes())
+    arrays = widened(arrays, {f"model.{name}": dtype for name, dtype in TYPES.items()})
     change(header, arrays)
     text = json.dumps(header)  # as lenient as JSON is written
     return to_safetensors(arrays, metadata={"edgewise": text})

@@ -89,7 +89,7 @@ CHANGES = {
     "sets beyond the end": put("model.set_start", 1, 2**62),
     "a set that does not ascend": put("model.set_values", 0, 1e300),
     "a category that is not a number": put("model.set_values", 0, np.nan),
-    "a type of its own": cast("model.values", np.float32),
+    "a type of its own": cast("model.values", np.int32),
     "an array missing": without("model.gain"),
     "an array too many": extra("model.more"),
     "an array of no part": extra("more"),
@@ -183,16 +183,16 @@ def test_the_unchanged_entries_are_right(aoso):
 
 def test_a_newer_version_is_refused_with_words(aoso):
     def newer(header, arrays):
-        header.update(version=2, edgewise="7.8.9", more="unknown")
+        header.update(version=3, edgewise="7.8.9", more="unknown")
 
-    words = "version 2 of the format and was written by edgewise 7.8.9.*install a newer"
+    words = "version 3 of the format and was written by edgewise 7.8.9.*install a newer"
     with pytest.raises(ModelFormatError, match=words):
         from_bytes(rewritten(aoso, newer))
 
 
 def test_keys_may_not_occur_twice(aoso):
     data = aoso.read_bytes()
-    inner = data.replace(rb"\"version\":1,", rb"\"format\":1,", 1)
+    inner = data.replace(rb"\"version\":2,", rb"\"format\":1,", 1)
     outer = data.replace(b'"model.gain"', b'"model.left"', 1)
     for doubled in (inner, outer):
         assert len(doubled) <= len(data)

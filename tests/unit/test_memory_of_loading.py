@@ -10,9 +10,11 @@ from fuzz.mutation import mutated
 from support_files import rewritten, save_aoso, say
 
 import edgewise
+from edgewise._model.check import TYPES
 from edgewise._tools.load import from_bytes
 
 MB = 1 << 20
+NARROW = {"round_start": "i4", "node_start": "i4", "value_start": "i4"}
 # Every file is loaded by a child of its own, of a process that has imported all there is to import.
 LOAD = """
 import os, sys
@@ -125,7 +127,32 @@ def words(n, alphabet="abcdefghijklmnopqrstuvwxyz0123456789"):
     )
 
 
+def many_narrow_trees(n):
+    """Stumps whose arrays are as narrow as they can be: a quarter of their size in memory."""
+
+    def change(header, arrays):
+        stump = {"feature": [0, -1, -1], "left": [1, 0, 1], "missing_left": [0, 0, 0]}
+        zeros = {"threshold": 3, "gain": 3, "cover": 3, "values": 2, "classes": 2}
+        of_trees = {name: np.tile(values, n) for name, values in stump.items()}
+        of_trees |= {name: np.zeros(length * n) for name, length in zeros.items()}
+        of_trees |= {"width": np.ones(n), "round_start": np.array([0, n])}
+        of_trees |= {"node_start": 3 * np.arange(n + 1), "value_start": 2 * np.arange(n + 1)}
+        for name, array in of_trees.items():
+            wide = TYPES[name].str[1:]
+            arrays[f"model.{name}"] = array.astype(
+                NARROW.get(name, {"f8": "f2", "i4": "i1"}.get(wide, wide))
+            )
+        arrays["model.set_start"], arrays["model.set_values"] = np.zeros(1, "i2"), np.zeros(0, "f2")
+        arrays.pop("is_categorical")
+        header["fitted"]["n_iter_"] = 1
+        for name in [name for name in arrays if name.startswith("history.")]:
+            arrays[name] = arrays[name][:1]
+
+    return change
+
+
 HOSTILE = {
+    "many narrow trees": lambda: many_narrow_trees(400_000),
     "one long category of many": lambda: categories([*words(16_000), "x" * 16_000]),
     "many short categories": lambda: categories(words(900_000)),
     "many categories of wide characters": lambda: categories(words(600_000, "😀😁😂😃😄😅😆😇")),
@@ -173,6 +200,12 @@ def test_wide_models_can_be_loaded(sound):
     model = from_bytes(rewritten(sound, many_columns(400_000, named=True)))
     assert model.n_features_in_ == 400_000
     assert len(model.feature_names_in_) == 400_000
+
+
+def test_many_narrow_trees_are_a_sound_model(sound):
+    model = from_bytes(rewritten(sound, many_narrow_trees(1000)))
+    assert model.model_.n_trees == 1000
+    assert model.model_.threshold.dtype == np.float64
 
 
 def test_the_error_names_what_is_too_large(sound):

@@ -19,7 +19,10 @@ METADATA_KEY = "edgewise"
 LONGEST_HEADER = 100_000_000  # bytes; safetensors' own limit
 _OF_ARRAY = 2000  # bytes that an array takes beside its numbers, while it is read
 _LENGTH = 8  # bytes that say how long the header is
-_TYPES = {"F64": "<f8", "I64": "<i8", "I32": "<i4", "U64": "<u8", "U8": "|u1"}
+_TYPES = {
+    **{"F64": "<f8", "F32": "<f4", "F16": "<f2", "U64": "<u8", "U8": "|u1"},
+    **{"I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1"},
+}
 
 
 # --- bytes ------------------------------------------------------------------------------------

@@ -20,12 +20,13 @@ from .._ground.errors import ModelFormatError
 from .._ground.version import __version__
 from ..losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss
 from . import file, plain, value_lists
-from .check import need
+from .check import TYPES, need
 from .ensemble import EnsembleModel
 from .model import Model
+from .narrow import narrowed, widened
 
 FORMAT = "edgewise model"
-VERSION = 1
+VERSION = 2  # 1 had no narrow arrays
 
 _FIELDS = frozenset(
     "format version edgewise algorithm parameters classes n_features feature_names categories "
@@ -166,7 +167,8 @@ def _need_nothing_unknown(estimator: Any, parameters: Mapping[str, Any]) -> None
 
 
 def _arrays_of(estimator: Any) -> dict[str, NDArray[Any]]:
-    arrays = {_MODEL + name: array for name, array in estimator.model_.arrays().items()}
+    trees = narrowed(estimator.model_.arrays(), TYPES)
+    arrays = {_MODEL + name: array for name, array in trees.items()}
     for name, column in estimator.history_.items():
         whole = column.dtype.kind in "iu"
         arrays[_HISTORY + name] = column.astype(np.int64 if whole else np.float64)
@@ -204,6 +206,7 @@ def restored(cls: type[Any], header: Mapping[str, Any], arrays: Mapping[str, Any
     several = isinstance(facts, dict) and facts.get("multi_label_") is True
     classes = _classes(header["classes"], several=several)
     parts = _parts(arrays)
+    parts[_MODEL] = widened(parts[_MODEL], TYPES)
     n_features = header["n_features"]
     model, n_rounds = cls._model_from(parts[_MODEL], n_features, len(classes))
     _restore_features(estimator, header["feature_names"], n_features)
