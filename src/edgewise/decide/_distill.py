@@ -2,11 +2,14 @@
 
 C. Bucila, R. Caruana and A. Niculescu-Mizil, "Model compression", KDD 2006; G. Hinton, O. Vinyals
 and J. Dean, "Distilling the knowledge in a neural network", 2015. The student is boosted on the
-teacher's probabilities as soft labels. Probabilities for rows that the teacher was fitted to are
-overconfident, so with labels y they are out-of-fold: the teacher is fitted again, as a clone.
+teacher's probabilities as soft labels: of the rows, and of many more rows between them
+(`_crossover`). Its numbers are rounded, so that its file is small.
 
-A fifth of the rows is held out. A few shapes of trees compete there, each with as many rounds as
-the limits allow; the one nearest to the teacher is fitted again to all rows.
+Shapes of trees compete on a fifth of the rows, each with as many rounds as the limits allow; the
+one nearest to the teacher is fitted again to all rows. With labels y the teacher is fitted too, and
+for the competition once more without that fifth, so that its figures are those of a teacher and a
+student that have not seen these rows. The soft labels of the training rows may then be out-of-fold,
+which helps if the teacher is overconfident on rows that it has seen; the competition decides.
 """
 
 import math
@@ -23,12 +26,14 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from .._data import targets
-from .._data.cross_fit import examples, held_out_probabilities
+from .._data.cross_fit import Examples, examples, held_out_probabilities
 from .._data.folds import content_folds
 from .._ground import params as p
 from .._ground.checks import check_proba
 from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._model.narrow import rounded
 from ..aoso_logitboost import AOSOLogitBoostClassifier
+from ._crossover import can_cross, crossed_places, values_at
 
 Array = NDArray[np.float64]
 
@@ -36,16 +41,22 @@ _FOLDS = 5  # one of them is held out
 _ROUNDS = 500  # where no limit says otherwise
 _LEAVES, _RATES, _KINDS = (8, 16, 32), (0.15, 0.3), ("pair", "vector")
 _PATIENCE = 20  # rounds
+_CROSSED = 10  # new rows for each row
+_MOST_CROSSED = 20_000  # but no more than these, or as many as there are rows
 _LEAST = 1e-3  # probabilities below are left out of soft labels: each would cost a copy of the row
 _TINY = 1e-15  # of log losses
 _CALLS = 101  # of which the median is the latency
 
 
 class Student(NamedTuple):
-    """A small model, and how near it comes to its teacher on rows held out from both."""
+    """A small model, and how near it comes to its teacher on rows held out.
+
+    With y, figures are those of a teacher and a student that were fitted without the held-out rows.
+    Without y, the teacher is the given one, and what it was fitted to decides.
+    """
 
     model: AOSOLogitBoostClassifier  # fitted to all rows
-    teacher: Any  # the fitted teacher
+    teacher: Any  # the fitted teacher; with y, to all rows
     n_bytes: int  # of the model file
     microseconds: float  # of predict_proba for one row, here
     agreement: float  # share of held-out rows where both find the same class most probable
@@ -59,8 +70,13 @@ class _Rows(NamedTuple):
     X: Any
     soft: Array
 
-    def take(self, at: NDArray[np.intp]) -> "_Rows":
-        return _Rows(_safe_indexing(self.X, at), self.soft[at])
+
+class _Figures(NamedTuple):
+    agreement: float
+    divergence: float
+    log_loss: float | None = None
+    teacher_log_loss: float | None = None
+    kept: float | None = None
 
 
 class _Limits(NamedTuple):
@@ -93,64 +109,75 @@ def distill(
     Parameters
     ----------
     teacher : a classifier with `predict_proba`
-        Without y it is fitted already, best to other rows than X. With y a clone is fitted to X and
-        y, and the student learns from its out-of-fold probabilities.
-    X : (n, n_features) rows to learn from, of any kind that teacher and AOSO understand.
+        Without y it is fitted already, best to other rows than X. With y clones are fitted to X and
+        y, one of them without a fifth of the rows, for the figures.
+    X : (n, n_features) rows to learn from, of any kind that teacher and AOSO understand. If they
+        are an array or a frame, the teacher also labels rows mixed from them.
     y : (n,) labels or None.
     max_trees : trees of the student at most; None: 500.
     max_bytes : size of its model file at most, as `save` writes it; None: no limit.
     max_microseconds : time of `predict_proba` for one row at most, measured here; None: no limit.
         It is the only limit that lets the student depend on the machine.
-    cv : folds of the out-of-fold probabilities. Not used where the fitted teacher has them, as
-        `oof_proba_`.
+    cv : folds of the teacher's out-of-fold probabilities, which are needed with y. Not used where
+        the fitted teacher has them, as `oof_proba_`.
     n_jobs : threads of the student's fits.
     """
     given = {"max_trees": max_trees, "max_bytes": max_bytes, "n_jobs": n_jobs}
     p.check("distill", given | {"max_microseconds": max_microseconds}, _RULES)
     limits = _Limits(max_trees or _ROUNDS, max_bytes, max_microseconds)
-    fitted, classes, chances, codes = _lessons(teacher, X, y, cv)
-    known = np.flatnonzero(~np.isnan(chances[:, 0]))
-    rows = _Rows(_safe_indexing(X, known), chances[known])
-    truth = None if codes is None else codes[known]
-    groups = rows.soft.argmax(axis=1) if truth is None else truth
-    learn, held = content_folds(rows.X, groups, _FOLDS)[0]
-    model, shape = _best_shape(rows.take(learn), rows.take(held), limits, n_jobs)
-    figures = _figures(model, rows.take(held), truth, learn, held)
-    final = _within(rows, limits, shape, n_jobs)
-    final.classes_ = classes
-    return Student(final, fitted, _size(final), _latency(final, rows.X), *figures)
+    _need_probabilities(teacher)
+    if y is None:
+        check_is_fitted(teacher)
+        return _of_fitted(teacher, X, limits, n_jobs)
+    data = examples(X, y, None)
+    return _of_labels(teacher, data, limits, cv, n_jobs)
+
+
+def _of_fitted(teacher: Any, X: Any, limits: _Limits, n_jobs: int | None) -> Student:
+    classes = np.asarray(teacher.classes_)
+    targets.need_two_classes(classes, "distill")
+    soft = _said(teacher, X, len(classes))
+    learn, held = content_folds(X, soft.argmax(axis=1), _FOLDS)[0]
+    lessons = [_lesson(teacher, _safe_indexing(X, learn), soft[learn])]
+    best = _best(lessons, _Rows(_safe_indexing(X, held), soft[held]), limits, n_jobs)
+    final = _within(_lesson(teacher, X, soft), limits, best.shape, n_jobs)
+    figures = _figures(best.model, _Rows(_safe_indexing(X, held), soft[held]))
+    return _student(final, teacher, classes, X, figures)
+
+
+def _of_labels(
+    teacher: Any, data: Examples, limits: _Limits, cv: Any, n_jobs: int | None
+) -> Student:
+    classes = targets.classes_of(data.y)
+    targets.need_two_classes(classes, "distill")
+    _need_same_classes(teacher, classes)
+    codes = targets.encode(classes, data.y, "y").astype(np.intp)
+    learn, held = content_folds(data.X, codes, _FOLDS)[0]
+    part, test = data.take(learn), _safe_indexing(data.X, held)
+    tutor, lessons = _lessons(teacher, part, classes, cv)
+    rows = _Rows(test, _said(tutor, test, len(classes)))
+    best = _best(lessons, rows, limits, n_jobs)
+    figures = _figures(best.model, rows, codes[held], np.bincount(codes[learn]) / len(learn))
+    fitted, lessons = _lessons(teacher, data, classes, cv if best.lesson else None)
+    final = _within(lessons[best.lesson], limits, best.shape, n_jobs)
+    return _student(final, fitted, classes, data.X, figures)
+
+
+def _student(
+    model: AOSOLogitBoostClassifier, teacher: Any, classes: NDArray[Any], X: Any, figures: _Figures
+) -> Student:
+    model.classes_ = classes
+    return Student(model, teacher, _size(model), _latency(model, X), *figures)
 
 
 # --- the teacher ------------------------------------------------------------------------------
 
 
-def _lessons(
-    teacher: Any, X: Any, y: ArrayLike | None, cv: Any
-) -> tuple[Any, NDArray[Any], Array, NDArray[np.intp] | None]:
-    """The fitted teacher, the classes, soft labels (NaN where not held out), codes of y."""
+def _need_probabilities(teacher: Any) -> None:
     if not hasattr(teacher, "predict_proba"):
         raise InvalidParameterError(
             f"The teacher must be a classifier with predict_proba. Got {teacher!r}."
         )
-    if y is None:
-        check_is_fitted(teacher)
-        chances = check_proba(teacher.predict_proba(X))
-        classes = np.asarray(teacher.classes_)
-        if chances.shape != (_num_samples(X), len(classes)):
-            raise InvalidDataError(
-                f"The teacher must give {_num_samples(X)} rows a probability for each of its "
-                f"{len(classes)} classes. Got shape {chances.shape}."
-            )
-        targets.need_two_classes(classes, "distill")
-        return teacher, classes, _normalised(chances), None
-    data = examples(X, y, None)
-    classes = targets.classes_of(data.y)
-    targets.need_two_classes(classes, "distill")
-    _need_same_classes(teacher, classes)
-    fitted, proba = held_out_probabilities(teacher, data, classes, cv, n_jobs=None)
-    assert proba is not None  # noqa: S101 - cv was given
-    codes = targets.encode(classes, data.y, "y").astype(np.intp)
-    return fitted, classes, _normalised(proba), codes
 
 
 def _need_same_classes(teacher: Any, classes: NDArray[Any]) -> None:
@@ -163,25 +190,89 @@ def _need_same_classes(teacher: Any, classes: NDArray[Any]) -> None:
         )
 
 
+def _said(teacher: Any, X: Any, n_classes: int) -> Array:
+    """The teacher's probabilities, (n, n_classes)."""
+    chances = check_proba(teacher.predict_proba(X))
+    if chances.shape != (_num_samples(X), n_classes):
+        raise InvalidDataError(
+            f"The teacher must give {_num_samples(X)} rows a probability for each of its "
+            f"{n_classes} classes. Got shape {chances.shape}."
+        )
+    return _normalised(chances)
+
+
 def _normalised(chances: Array) -> Array:
     return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+
+
+def _lessons(
+    teacher: Any, data: Examples, classes: NDArray[Any], cv: Any
+) -> tuple[Any, list[_Rows]]:
+    """The fitted teacher, what it says; and with cv the same with out-of-fold soft labels."""
+    fitted, held_out = held_out_probabilities(teacher, data, classes, cv, n_jobs=None)
+    soft = _said(fitted, data.X, len(classes))
+    lesson = _lesson(fitted, data.X, soft)
+    if held_out is None:
+        return fitted, [lesson]
+    known = ~np.isnan(held_out[:, 0])
+    mixed = lesson.soft.copy()
+    mixed[: len(soft)][known] = _normalised(held_out[known])
+    return fitted, [lesson, lesson._replace(soft=mixed)]
+
+
+def _lesson(teacher: Any, X: Any, soft: Array) -> _Rows:
+    """The rows with the teacher's soft labels, and rows between them."""
+    n = len(soft)
+    n_new = min(_CROSSED * n, max(n, _MOST_CROSSED)) if can_cross(X) else 0
+    if n_new == 0:
+        return _Rows(X, soft)
+    own = np.broadcast_to(np.arange(n)[:, np.newaxis], (n, X.shape[1]))
+    new = crossed_places(X, soft.argmax(axis=1), n_new)
+    said = _said(teacher, values_at(X, new), soft.shape[1])
+    return _Rows(values_at(X, np.concatenate([own, new])), np.concatenate([soft, said]))
 
 
 # --- the student ------------------------------------------------------------------------------
 
 
-def _best_shape(
-    learn: _Rows, held: _Rows, limits: _Limits, n_jobs: int | None
-) -> tuple[AOSOLogitBoostClassifier, dict[str, Any]]:
-    """The student nearest to the teacher on held-out rows, and its parameters."""
-    best: tuple[float, Any, dict[str, Any]] | None = None
+class _Try(NamedTuple):
+    shape: dict[str, Any]
+    lesson: int
+
+
+class _Best(NamedTuple):
+    model: AOSOLogitBoostClassifier
+    shape: dict[str, Any]
+    lesson: int  # which one it learned
+
+
+def _best(lessons: list[_Rows], held: _Rows, limits: _Limits, n_jobs: int | None) -> _Best:
+    """The student nearest to the teacher on held-out rows: its shape first, then its lesson."""
+    best: tuple[float, _Best] | None = None
     for shape in _shapes(limits.trees):
-        model = _within(learn, limits, shape, n_jobs, held)
-        loss = _cross_entropy(held.soft, _answers(model, held.X))
-        if best is None or loss < best[0] - 1e-12:
-            best = loss, model, shape | {"n_estimators": model.model_.n_rounds}
+        best = _nearer(best, lessons, _Try(shape, 0), held, limits, n_jobs)
     assert best is not None  # noqa: S101 - there are shapes
-    return best[1], best[2]
+    shape = best[1].shape | {"n_estimators": limits.trees}
+    for lesson in range(1, len(lessons)):
+        best = _nearer(best, lessons, _Try(shape, lesson), held, limits, n_jobs)
+    return best[1]
+
+
+def _nearer(  # noqa: PLR0917 - a step of the search above
+    best: tuple[float, _Best] | None,
+    lessons: list[_Rows],
+    tried: _Try,
+    held: _Rows,
+    limits: _Limits,
+    n_jobs: int | None,
+) -> tuple[float, _Best]:
+    """The better one of the best so far and of a student with another shape or lesson."""
+    model = _within(lessons[tried.lesson], limits, tried.shape, n_jobs, held)
+    loss = _cross_entropy(held.soft, _answers(model, held.X))
+    if best is not None and loss >= best[0] - 1e-12:
+        return best
+    found = tried.shape | {"n_estimators": model.model_.n_rounds}
+    return loss, _Best(model, found, tried.lesson)
 
 
 def _shapes(trees: int) -> Iterator[dict[str, Any]]:
@@ -248,7 +339,9 @@ def _fit(
     model = AOSOLogitBoostClassifier(
         **shape, early_stopping=held is not None, n_iter_no_change=_PATIENCE, n_jobs=n_jobs
     )
-    return model.fit(rows.X, _sparse(rows.soft), **stops)
+    model.fit(rows.X, _sparse(rows.soft), **stops)
+    model.model_ = rounded(model.model_)
+    return model
 
 
 def _sparse(soft: Array) -> Array:
@@ -292,20 +385,16 @@ def _cross_entropy(soft: Array, said: Array) -> float:
 def _figures(
     model: AOSOLogitBoostClassifier,
     held: _Rows,
-    truth: NDArray[np.intp] | None,
-    learn: NDArray[np.intp],
-    at: NDArray[np.intp],
-) -> tuple[float, float, float | None, float | None, float | None]:
-    """Agreement, divergence, the log losses of student and teacher, the share of the gain."""
+    truth: NDArray[np.intp] | None = None,
+    shares: Array | None = None,  # of the classes, (K,)
+) -> _Figures:
     said = _answers(model, held.X)
     agreement = float((said.argmax(axis=1) == held.soft.argmax(axis=1)).mean())
     divergence = _cross_entropy(held.soft, said) - _cross_entropy(held.soft, held.soft)
-    if truth is None:
-        return agreement, divergence, None, None, None
-    n_classes = held.soft.shape[1]
-    labels = np.eye(n_classes)[truth[at]]
-    shares = np.bincount(truth[learn], minlength=n_classes) / len(learn)
+    if truth is None or shares is None:
+        return _Figures(agreement, divergence)
+    labels = np.eye(len(shares))[truth]
     plain = _cross_entropy(labels, np.broadcast_to(shares, labels.shape))
     own, teachers = _cross_entropy(labels, said), _cross_entropy(labels, held.soft)
     kept = (plain - own) / (plain - teachers) if teachers < plain else None
-    return agreement, divergence, own, teachers, kept
+    return _Figures(agreement, divergence, own, teachers, kept)

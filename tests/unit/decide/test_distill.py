@@ -1,15 +1,22 @@
 """Small models that stand in for large ones."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import log_loss
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 from support import table
 
 from edgewise import InvalidDataError, InvalidParameterError
+from edgewise._data.cross_fit import examples
 from edgewise.decide import _distill, distill
+from edgewise.decide._crossover import crossed_places, values_at
 
 
 @pytest.fixture(autouse=True)
@@ -105,3 +112,84 @@ def test_bad_teachers_are_explained(data):
         distill(other, X, y)
     with pytest.raises(InvalidDataError, match="two"):
         distill(teacher(), X, np.full(len(X), "a"))
+
+
+@pytest.mark.parametrize("kind", ["array", "pandas", "polars", "arrow"])
+def test_mixed_rows_hold_values_of_two_rows_of_a_class(kind):
+    X, y = table(4, n=200, K=3)
+    words = np.array(["a", "b", "c", None], dtype=object)[np.arange(200) % 4]
+    frame = pd.DataFrame({f"x{j}": column for j, column in enumerate(X.T)}).assign(word=words)
+    rows = {
+        "array": lambda: X,
+        "pandas": lambda: frame.set_index(np.arange(200) // 2),
+        "polars": lambda: pl.DataFrame({name: frame[name].to_list() for name in frame}),
+        "arrow": lambda: pa.table({name: frame[name].to_list() for name in frame}),
+    }[kind]()
+    places = crossed_places(rows, y, 500)
+    assert (y[places] == y[places][:, :1]).all()
+    assert {len(np.unique(row)) for row in places} == {1, 2}
+    new = values_at(rows, places)
+    assert type(new) is type(rows)
+    whole = X if kind == "array" else frame.to_numpy(dtype=object)
+    wanted = np.take_along_axis(whole, places, axis=0)
+    got = (
+        new
+        if kind == "array"
+        else pd.DataFrame(
+            {name: list(new[name].to_pylist() if kind == "arrow" else new[name]) for name in frame}
+        ).to_numpy(dtype=object)
+    )
+    assert pd.DataFrame(got).equals(pd.DataFrame(wanted))
+
+
+def test_mixed_rows_do_not_depend_on_the_order_of_the_rows():
+    X, y = table(5, n=150, K=3)
+    order = np.random.default_rng(1).permutation(150)
+    one, other = (
+        values_at(rows, crossed_places(rows, codes, 300))
+        for rows, codes in ((X, y), (X[order], y[order]))
+    )
+    assert one.tobytes() == other.tobytes()
+
+
+def test_rows_of_a_sparse_matrix_are_not_mixed(data, monkeypatch):
+    X, y, _, _ = data
+    monkeypatch.setattr(_distill, "crossed_places", None)  # would fail if it were called
+    student = distill(teacher().fit(X, y), csr_matrix(np.nan_to_num(X)), max_trees=5)
+    assert student.agreement > 0.5
+
+
+def test_mixed_rows_bring_the_student_nearer_to_the_teacher(data, monkeypatch):
+    X, y, X_new, _ = data
+    near = distill(teacher(), X, y, max_trees=60)
+    monkeypatch.setattr(_distill, "_CROSSED", 0)
+    far = distill(teacher(), X, y, max_trees=60)
+    assert near.divergence < far.divergence
+
+
+def test_figures_are_those_of_models_that_have_not_seen_the_rows(data):
+    X, y, _, _ = data
+    seen = []
+
+    class Watched(RandomForestClassifier):
+        def fit(self, X, y):
+            seen.append(len(X))
+            return super().fit(X, y)
+
+    student = distill(Watched(30, random_state=0), X, y, max_trees=5)
+    n_held = len(X) - max(n for n in seen if n < len(X))
+    assert n_held == pytest.approx(len(X) / 5, abs=2)
+    # A forest that has seen the rows would have half of this loss.
+    assert student.teacher_log_loss > 1.5 * log_loss(y, student.teacher.predict_proba(X))
+
+
+def test_out_of_fold_labels_are_learned_where_they_are_better():
+    X, y = table(6, n=600, noise=1.0)
+    by_heart = KNeighborsClassifier(1)  # certain of its training rows, noise and all
+    data = examples(X, y, None)
+    _, (own, held_out) = _distill._lessons(by_heart, data, np.unique(y), 5)
+    assert own.soft.shape == held_out.soft.shape
+    assert (own.soft[:600].max(axis=1) == 1).all()
+    assert (own.soft[:600].argmax(axis=1) == y).all()
+    assert (held_out.soft[:600].argmax(axis=1) != y).mean() > 0.1
+    assert np.array_equal(own.soft[600:], held_out.soft[600:])
