@@ -240,7 +240,7 @@ def _show(facts: dict[str, Any]) -> None:
 
 def _gain(found: dict[str, Any]) -> str:
     """Return the gain of thresholds on held-out rows."""
-    used = "used" if found["applied"] else "not used, since that does not exceed its error"
+    used = "used" if found["applied"] else "not used, since that does not exceed half of its error"
     return (
         f"thresholds for {found['metric']}: {found['plain']:.4f} without them, gain "
         f"{found['gain']:+.4f} (standard error {found['gain_error']:.4f}): {used}"
