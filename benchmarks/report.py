@@ -109,7 +109,7 @@ def save(name: str, settings: dict[str, Any], results: Any, *, quick: bool = Fal
     _path(name, quick).write_text(json.dumps(record, indent=1) + "\n")
 
 
-def saved(name: str, *, quick: bool = False) -> list[dict[str, Any]]:
+def saved(name: str, *, quick: bool = False) -> Any:
     """The results that the last run left in results/NAME.json; none where there is no file."""
     path = _path(name, quick)
     return json.loads(path.read_text())["results"] if path.is_file() else []

@@ -13,10 +13,10 @@ moves its pair by Newton's step, gamma (e_r - e_s) with gamma = (G_r - G_s) / (H
 (``leaf="pair"``). The dense Hessian of the soft-max loss is thus met exactly in one direction,
 where K trees with a diagonal Hessian meet it approximately in all.
 
-Ours: ``leaf="vector"`` moves all classes of a leaf by (K-1)/K G_k / H_k, centred to sum zero: fewer
-rounds are needed where data is plentiful. Deviations: |gamma| is clipped at 5 as in the authors'
-program, F is not capped; where no class stands out (first tree from the priors) the pair is the two
-least certain classes.
+Ours: ``leaf="vector"``, the default with more than 64 classes, moves all classes of a leaf by
+(K-1)/K G_k / H_k, centred to sum zero: fewer rounds are needed where data is plentiful. Deviations:
+|gamma| is clipped at 5 as in the authors' program, F is not capped; where no class stands out
+(first tree from the priors) the pair is the two least certain classes.
 """
 
 from typing import Any, ClassVar, Literal
@@ -30,12 +30,14 @@ from ._families.logistic import LogisticBooster
 from ._ground import params as p
 from ._ground.estimator import estimator
 
-LeafKind = Literal["pair", "vector"]
+LeafKind = Literal["auto", "pair", "vector"]
 
-# Above so many classes rows have lists of the classes that matter. Measured on place names (1361
-# classes): with leaves of a pair a fit is seven times as fast; with vector leaves it only takes
-# less memory, so these keep all probabilities while they are few.
-MANY_CLASSES = {"pair": 256, "vector": 2048}
+# Above so many classes leaves move all of them, unless asked for pairs; above so many, rows have
+# lists of the classes that matter. docs/many_classes.md says what was measured.
+VECTOR_CLASSES = 64
+LISTED_CLASSES = 256
+
+MOST_SUMS = 2**21  # of leaves and classes, where trees have more than 256 leaves
 
 
 class AOSORule:
@@ -43,8 +45,8 @@ class AOSORule:
 
     stop_reason: str | None = None
 
-    def __init__(self, leaf: LeafKind, learning_rate: float) -> None:
-        self.leaf = leaf
+    def __init__(self, leaf: Literal["pair", "vector"], learning_rate: float) -> None:
+        self.leaf: Literal["pair", "vector"] = leaf
         self.learning_rate = learning_rate
 
     def round(self, engine: Engine, m: int) -> list[Tree]:
@@ -62,9 +64,9 @@ class AOSOLogitBoostClassifier(LogisticBooster):
 
     Parameters
     ----------
-    leaf : {"pair", "vector"}
+    leaf : {"auto", "pair", "vector"}
         Classes that a leaf moves: its pair of classes, as in the paper, or all classes, which is an
-        addition of this library.
+        addition of this library. "auto" is "vector" with more than 64 classes and else "pair".
     max_leaf_nodes : int, "auto" or None
         Largest number of leaves of a tree. "auto" grows with the number of classes and of rows.
         None sets no limit.
@@ -91,18 +93,23 @@ class AOSOLogitBoostClassifier(LogisticBooster):
     _most_rounds = 500
     _class_trees = False
     _rules: ClassVar[dict[str, p.Rule]] = LogisticBooster._rules | {
-        "leaf": p.one_of("pair", "vector"),
+        "leaf": p.one_of("auto", "pair", "vector"),
         "max_leaf_nodes": p.either(p.integer(2, 65535, none=True), p.one_of("auto")),
     }
 
-    leaf: LeafKind = "pair"
+    leaf: LeafKind = "auto"
     max_leaf_nodes: int | Literal["auto"] | None = "auto"  # type: ignore[assignment]  # wider
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> AOSORule:
-        return AOSORule(self.leaf, self.learning_rate)
+        return AOSORule(self._leaf_kind(n_classes), self.learning_rate)
+
+    def _leaf_kind(self, n_classes: int) -> Literal["pair", "vector"]:
+        if self.leaf != "auto":
+            return self.leaf
+        return "vector" if n_classes > VECTOR_CLASSES else "pair"
 
     def _layout(self, n_classes: int) -> Layout:
-        many = n_classes > MANY_CLASSES[self.leaf] and self.monotonic_cst is None
+        many = n_classes > LISTED_CLASSES and self.monotonic_cst is None
         return "lists" if many else "by_row"
 
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
@@ -113,16 +120,18 @@ class AOSOLogitBoostClassifier(LogisticBooster):
 
     def _state_bytes(self, size: Size, tree: TreeSize) -> float:
         if self._layout(size.K) == "lists":
-            return footprint.lists(size, tree, all_classes=self.leaf == "vector")
+            return footprint.lists(size, tree, all_classes=self._leaf_kind(size.K) == "vector")
         return footprint.posterior(size) + footprint.pair_tree(size, tree)
 
     def _forest_size(self, size: Size) -> ForestSize:
         moved = footprint.MOVED if self._layout(size.K) == "lists" else size.K
-        return ForestSize(self._n_rounds(), 1, moved if self.leaf == "vector" else 2)
+        return ForestSize(self._n_rounds(), 1, moved if self._leaf_kind(size.K) == "vector" else 2)
 
 
 def auto_leaves(n_rows: int, n_classes: int) -> int:
-    """Leaves that a tree moving one pair of classes per leaf needs to serve all classes; with many
-    rows, as many as have a thousand rows each. No leaf should be left with less than fifty."""
-    wanted = max(3 * n_classes, n_rows // 1000)
-    return max(8, min(wanted, n_rows // 50, 256))
+    """Three leaves for every class, so that classes part in few rounds, within what their sums of
+    all classes may take; with many rows, as many as have a thousand rows each. No leaf should be
+    left with less than fifty."""
+    of_classes = min(3 * n_classes, max(256, min(1024, MOST_SUMS // n_classes)))
+    of_rows = min(n_rows // 1000, 256)
+    return max(8, min(max(of_classes, of_rows), n_rows // 50))

@@ -6,7 +6,7 @@ from support import assert_same_model
 
 from edgewise import AOSOLogitBoostClassifier, InvalidDataError, aoso_logitboost, estimate_memory
 
-MANY = {leaf: many + 44 for leaf, many in aoso_logitboost.MANY_CLASSES.items()}
+MANY = {"pair": 300, "vector": 2100}  # with vector leaves more than a list holds
 
 
 def spread(leaf, n=5000, n_features=4, seed=0):
@@ -69,7 +69,7 @@ def test_a_warm_start_gives_the_bits_of_a_single_fit(leaf):
 def test_lists_learn_what_the_dense_state_learns(leaf, monkeypatch):
     X, y = spread(leaf)
     lists = AOSOLogitBoostClassifier(leaf=leaf, n_estimators=25).fit(X, y)
-    monkeypatch.setitem(aoso_logitboost.MANY_CLASSES, leaf, 10**6)
+    monkeypatch.setattr(aoso_logitboost, "LISTED_CLASSES", 10**6)
     dense = AOSOLogitBoostClassifier(leaf=leaf, n_estimators=25).fit(X, y)
     first = np.log(MANY[leaf])
     gained = [first - model.history_["loss"][-1] for model in (lists, dense)]
@@ -77,12 +77,23 @@ def test_lists_learn_what_the_dense_state_learns(leaf, monkeypatch):
 
 
 def test_few_classes_and_monotone_fits_stay_dense():
-    for leaf, few in aoso_logitboost.MANY_CLASSES.items():
-        booster = AOSOLogitBoostClassifier(leaf=leaf)
-        assert booster._layout(few) == "by_row"
-        assert booster._layout(few + 1) == "lists"
-        booster.set_params(monotonic_cst={0: {"a": 1}})
-        assert booster._layout(few + 1) == "by_row"
+    booster = AOSOLogitBoostClassifier()
+    assert booster._layout(256) == "by_row"
+    assert booster._layout(257) == "lists"
+    booster.set_params(monotonic_cst={0: {"a": 1}})
+    assert booster._layout(257) == "by_row"
+
+
+def test_the_leaf_follows_the_number_of_classes():
+    """The default moves the classes of `leaf="pair"` up to 64 classes, beyond all of them."""
+    for n_classes, leaf in ((64, "pair"), (65, "vector")):
+        rng = np.random.default_rng(0)
+        y = np.arange(1300) % n_classes
+        X = rng.normal(size=(1300, 3)) + y[:, None] / 10
+        chosen = AOSOLogitBoostClassifier(n_estimators=3).fit(X, y)
+        asked = AOSOLogitBoostClassifier(n_estimators=3, leaf=leaf).fit(X, y)
+        assert_same_model(chosen.model_, asked.model_)
+        assert chosen.model_.width.max() == (2 if leaf == "pair" else 65)
 
 
 @pytest.mark.filterwarnings("ignore:The number of unique classes")

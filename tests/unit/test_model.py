@@ -296,7 +296,10 @@ def test_auto_leaves_grow_with_classes_and_rows():
     assert auto_leaves(20_000, 26) > auto_leaves(20_000, 10) > 8
     assert auto_leaves(200_000, 10) > auto_leaves(20_000, 10)
     assert auto_leaves(500, 26) < auto_leaves(10**6, 26)
-    assert auto_leaves(10**9, 10**4) == 256
+    assert auto_leaves(10**9, 10) == auto_leaves(10**9, 10**4) == 256
+    assert auto_leaves(10**9, 300) == 900
+    assert auto_leaves(10**9, 2000) == 1024
+    assert 256 < auto_leaves(10**9, 4000) < 1024
 
 
 def test_auto_leaves_are_used():
