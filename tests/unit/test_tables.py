@@ -205,7 +205,7 @@ BAD = {
     "too few cells": ("a,b,y\n1,2,0\n3,4\n", r"line 3: 2 cells where the first line has 3"),
     "too many cells": ("a,y\n1,0\n\n1,0,7\n", r"line 4: 3 cells where the first line has 2"),
     "same names": ("a,a,y\n1,2,0\n", "two columns named 'a'"),
-    "bytes": (b"a,y\n\xff\xfe,0\n\xff,1\n", "no text in UTF-8"),
+    "bytes": (b"a,y\n\xff\xfe,0\n\xff,1\n", "not UTF-8.*encoding"),
     "zeros": (b"\x00\x01\x02", "zero bytes"),
     "missing target": ("a,y\n1,0\n2,\n", r"missing in 1 of 2 rows, the first in row 2"),
     "measured target": ("a,y\n1,0.5\n2,1\n", "holds the number 0.5"),

@@ -11,6 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .._ground.checks import need_unmasked
 from .._ground.errors import InvalidDataError
+from .._ground.wording import did_you_mean
 from .soft import SoftLabels
 from .sparse import sound
 
@@ -92,7 +93,7 @@ def need_same_names(y: Any, classes: NDArray[Any], name: str) -> None:
 
 
 def missing_labels(vector: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which entries of a vector (n) are NaN, infinite or no value at all."""
+    """A mask of the entries of a vector (n) that are NaN, infinite or no value."""
     if vector.dtype.kind == "f":
         return np.asarray(~np.isfinite(vector))
     if vector.dtype.kind == "O":
@@ -125,7 +126,7 @@ def classes_of(y: Any) -> NDArray[Any]:
     except TypeError:
         kinds = ", ".join(sorted({type(v).__name__ for v in y}))
         raise InvalidDataError(
-            f"The labels in y must be all of one sortable kind. Got a mixture of {kinds}."
+            f"The labels in y must all be of one sortable kind. Got a mixture of {kinds}."
         ) from None
 
 
@@ -136,7 +137,7 @@ def distinct_labels(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
 
 
 def encode(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
-    """The place of each label of `y` among `classes`; labels not among them are an error."""
+    """The index of each label of `y` in `classes`; other labels are an error."""
     try:
         codes = np.searchsorted(classes, y).clip(max=len(classes) - 1)
         unknown = np.asarray(classes[codes] != y)
@@ -147,12 +148,13 @@ def encode(classes: NDArray[Any], y: NDArray[Any], name: str) -> Labels:
             f"{name} holds the label {y[int(np.argmax(unknown))]}, which does not occur in the "
             f"training labels {', '.join(map(str, classes[:10]))}"
             f"{', ...' if len(classes) > 10 else ''}."
+            f"{did_you_mean(str(y[int(np.argmax(unknown))]), classes)}"
         )
     return codes.astype(np.int32)
 
 
 def need_same_kind(y: NDArray[Any], *, multi_label: bool) -> None:
-    """For a warm start: one label per row as before, or an indicator matrix as before."""
+    """Check that a warm start gets the same kind of labels as the fit before."""
     kinds = ("a vector of labels", "an indicator matrix")
     if (y.ndim == 2) != multi_label:
         raise InvalidDataError(

@@ -1,4 +1,4 @@
-"""Metrics by name, as scikit-learn's scorers: more is better."""
+"""Metrics by name, as scikit-learn's scorers: greater is better."""
 
 from typing import Any
 
@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._ground.wording import did_you_mean
 
 SHORT = {
     "accuracy": "accuracy",
@@ -17,12 +18,13 @@ SHORT = {
 
 
 def named_scorer(name: str) -> Any:
-    """The scorer of a short name, or of a name of scikit-learn."""
+    """The scorer of a short name or of scikit-learn's name."""
     wanted = SHORT.get(name, name.replace("-", "_"))
     if wanted not in get_scorer_names():
         raise InvalidParameterError(
             f"A metric must be one of {', '.join(SHORT)} or a scorer of scikit-learn, such as "
             f"roc_auc_ovr or matthews_corrcoef. Got {name!r}."
+            f"{did_you_mean(name, [*SHORT, *get_scorer_names()])}"
         )
     return get_scorer(wanted)
 

@@ -1,4 +1,4 @@
-"""Decisions of the commands: cost files, and the thresholds that `fit --decide` leaves."""
+"""Decisions of the commands: cost files, and the thresholds that `fit --decide` writes."""
 
 import csv
 import hashlib
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._ground.atomic import write_text
 from .._ground.errors import InvalidDataError, InvalidParameterError
+from .._ground.wording import did_you_mean
 from ..decide import Offsets
 from ._screen import plain
 
@@ -37,13 +38,13 @@ def metric_of(words: str, classes: NDArray[Any]) -> Any:
         raise InvalidParameterError(
             f"--decide must be one of {', '.join(METRICS)}, or recall:CLASS:LEAST with one of the "
             f"classes {', '.join(map(str, classes))} and a recall above 0 and at most 1. "
-            f"Got {words!r}."
+            f"Got {words!r}.{did_you_mean(name, classes)}"
         )
     return "recall", labels[0], share
 
 
 class Decision(NamedTuple):
-    """Thresholds as `fit --decide` leaves them: offsets of the log probabilities."""
+    """Thresholds that `fit --decide` writes: offsets of the log probabilities."""
 
     metric: str
     offsets: Array  # (K,)

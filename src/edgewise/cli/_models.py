@@ -12,9 +12,11 @@ from .._ground.errors import InvalidDataError
 from ..tables import Columns, SparseRows
 from ._data import Reading
 
+STDOUT = "-"
+
 
 def load_model(path: Path) -> Any:
-    """The estimator in a file, or an error that names the file."""
+    """Load the estimator in a file; errors name the file."""
     if not path.exists():
         raise InvalidDataError(f"There is no model file {str(path)!r}.")
     try:
@@ -23,10 +25,20 @@ def load_model(path: Path) -> Any:
         raise InvalidDataError(f"{path}: {error}") from None
 
 
+def need_name(path: Path | None) -> None:
+    """Check that a file or folder does not get the name that means standard output."""
+    if path is not None and str(path) == STDOUT:
+        raise InvalidDataError(
+            "- means standard output, which only predict and export support. Give the name of a "
+            "file, or use --json."
+        )
+
+
 def need_place(path: Path | None, *inputs: Any) -> None:
-    """A file can be written and is none of those to be read: better known before the work."""
+    """Check before the work that a file can be written and is none of the inputs."""
     if path is None:
         return
+    need_name(path)
     if not path.parent.is_dir():
         raise InvalidDataError(f"There is no folder {str(path.parent)!r} to write {path.name} to.")
     for given in inputs:
@@ -37,7 +49,7 @@ def need_place(path: Path | None, *inputs: Any) -> None:
 
 
 def opened_for(model: Any, reading: Reading, source: str) -> Columns | SparseRows:
-    """The table, with categories of the model as text, whatever they look like."""
+    """The table, with the categories of the model as text even if they look like numbers."""
     names = feature_names(model) or []
     tables = getattr(model, "categories_", {})
     text = tuple(names[j] for j, values in tables.items() if names and values.dtype.kind in "OU")
@@ -50,14 +62,14 @@ def feature_names(model: Any) -> list[str] | None:
 
 
 def rows_for(model: Any, opened: Columns | SparseRows) -> Any:
-    """The features that the model wants, in its order."""
+    """The features of the model, in its order."""
     return opened.features(feature_names(model), model.n_features_in_)
 
 
 def labels_for(
     model: Any, opened: Columns | SparseRows, target: str | None
 ) -> tuple[NDArray[Any], str]:
-    """The right labels as the model's classes, and the column they come from."""
+    """The correct labels as the model's classes, and the name of their column."""
     table = opened.labelled(target, but=tuple(feature_names(model) or ()))
     classes, y = np.asarray(model.classes_), table.y
     if classes.dtype.kind == "U" and y.dtype.kind != "U":

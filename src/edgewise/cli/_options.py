@@ -19,6 +19,11 @@ def option(words: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=words, show_default=False, **more)
 
 
+def examples(*commands: str) -> str:
+    """Return the examples below a help text, each on its own line."""
+    return "\n\n".join(["Examples:", *commands])  # only paragraphs keep their line breaks
+
+
 Data = Annotated[
     str,
     typer.Argument(

@@ -14,14 +14,16 @@ from ..comparison import Comparison, PairedTest, Result, Row, compare
 from . import _options as o
 from ._data import Reading, described, findings, told
 from ._failures import guarded
+from ._models import need_name
 from ._report import MISSING, can_report, save_comparison_report
 from ._screen import bar, console, on_terminal, plain, say, show_json, size, table
 
 DEFAULT = "digits"
 RUNS = Path("edgewise-runs")
-EPILOG = (
-    "Examples:  edgewise compare   |   edgewise compare cars.csv --target origin   |   "
-    "edgewise compare train.parquet --test test.parquet --methods aoso,lightgbm --json"
+EPILOG = o.examples(
+    "edgewise compare",
+    "edgewise compare cars.csv --target origin",
+    "edgewise compare train.parquet --test test.parquet --methods aoso,lightgbm --json",
 )
 
 
@@ -90,6 +92,7 @@ def compare_command(
         test = f"{name}:test"
     table = reading.labelled(name, target)
     tested = None if test is None else reading.alike(test, table)
+    need_name(out)
     folder = out or RUNS / _stem(name)
     if not as_json:
         remarks = [] if test is None else [f"tested on {test}"]

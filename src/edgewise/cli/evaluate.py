@@ -21,9 +21,9 @@ from ._failures import guarded
 from ._models import labels_for, load_model, opened_for, rows_for
 from ._screen import console, show_json, table
 
-EPILOG = (
-    "Examples:  edgewise evaluate cars.edgewise test.csv   |   "
-    "edgewise evaluate letter.edgewise letter:test --metric macro-f1 --json"
+EPILOG = o.examples(
+    "edgewise evaluate cars.edgewise test.csv",
+    "edgewise evaluate letter.edgewise letter:test --metric macro-f1 --json",
 )
 
 Cost = Annotated[

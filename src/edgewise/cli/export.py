@@ -1,5 +1,6 @@
 """edgewise export: write a model in another format."""
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,12 +11,12 @@ from .._ground.atomic import write_bytes
 from ..export import to_c, to_onnx, to_python, to_treelite
 from . import _options as o
 from ._failures import guarded
-from ._models import load_model, need_place
+from ._models import STDOUT, load_model, need_place
 from ._screen import say, show_json, size
 
-EPILOG = (
-    "Examples:  edgewise export cars.edgewise --to onnx   |   "
-    "edgewise export cars.edgewise --to c --out cars.c"
+EPILOG = o.examples(
+    "edgewise export cars.edgewise --to onnx",
+    "edgewise export cars.edgewise --to c --out cars.c",
 )
 
 
@@ -37,11 +38,19 @@ def export(
     to: Annotated[Form, typer.Option(help="The format to write.", show_default=False)],
     out: Annotated[
         Path | None,
-        o.option("The file to write. By default that of the model with another ending."),
+        o.option(
+            "The file to write, or - for standard output. By default the name of the model with "
+            "another ending."
+        ),
     ] = None,
     as_json: o.Json = False,
 ) -> None:
     """Write a model as ONNX, treelite, C or Python, after comparing it with the original."""
+    if str(out) == STDOUT:
+        if as_json:
+            raise typer.BadParameter("--out - and --json exclude each other.")
+        sys.stdout.buffer.write(_content(load_model(model), to))
+        return
     place = model.with_suffix(_ENDINGS[to]) if out is None else out
     need_place(place, model)
     content = _content(load_model(model), to)

@@ -24,9 +24,10 @@ from ._models import need_place
 from ._report import MISSING, can_report, save_model_report
 from ._screen import on_terminal, say, show_json, size
 
-EPILOG = (
-    "Examples:  edgewise fit cars.csv --target origin --model cars.edgewise   |   "
-    "edgewise fit digits --model digits.edgewise --param effort=best --report digits.html"
+EPILOG = o.examples(
+    "edgewise fit cars.csv --target origin --model cars.edgewise",
+    "edgewise fit digits --model digits.edgewise --param effort=best --report digits.html",
+    "edgewise fit cars.csv --encoding latin-1 --decimal , --drop id --model cars.edgewise",
 )
 
 
@@ -115,7 +116,10 @@ def fit(
         write_decision(model, decide, fitted.classes_, thresholds)
     job = _Job(data, table, method, given, model, report, decide)
     facts = _facts(job, fitted, thresholds, seconds)
-    facts["command"] = shlex.join([*job.words(), "--seed", str(seed), *reading.words()])
+    words = [*job.words(), "--seed", str(seed), *reading.words()]
+    for name, value in (("--report", report), ("--test", test), ("--jobs", jobs)):
+        words += [] if value is None else [name, str(value)]
+    facts["command"] = shlex.join(words)
     if report is None:
         facts["findings"] = findings(table)
     else:

@@ -13,7 +13,10 @@ from ._failures import guarded
 from ._models import feature_names, load_model
 from ._screen import console, show_json, size, table
 
-EPILOG = "Examples:  edgewise inspect cars.edgewise   |   edgewise inspect cars.edgewise --tree 0"
+EPILOG = o.examples(
+    "edgewise inspect cars.edgewise",
+    "edgewise inspect cars.edgewise --tree 0",
+)
 _CLASSES_SHOWN = 20
 
 

@@ -4,6 +4,8 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from . import _options as o
+
 group = typer.Typer(
     help="The laboratory: AdaBoost as a dynamical system, and truth tables.\n\n"
     "Example: edgewise lab serve",
@@ -17,7 +19,10 @@ def lab() -> None:
 
 
 @group.command(
-    epilog="Examples:  edgewise lab serve   |   edgewise lab serve --port 0 --no-browser"
+    epilog=o.examples(
+        "edgewise lab serve",
+        "edgewise lab serve --port 0 --no-browser",
+    )
 )
 def serve(
     port: Annotated[

@@ -14,18 +14,19 @@ from .. import minimum_cost_labels
 from .._data.targets import encode
 from .._ground.atomic import write_text
 from .._ground.errors import InvalidDataError
+from .._ground.wording import counted, did_you_mean
 from ..decide import ConformalSets
 from . import _options as o
 from ._data import Reading
 from ._decide import read_cost, read_decision
 from ._failures import guarded
-from ._models import labels_for, load_model, need_place, opened_for, rows_for
+from ._models import STDOUT, labels_for, load_model, need_place, opened_for, rows_for
 from ._screen import show_json
 
-EPILOG = (
-    "Examples:  edgewise predict cars.edgewise new.csv   |   "
-    "edgewise predict cars.edgewise new.csv --proba --keep id --out chances.csv   |   "
-    "edgewise predict cars.edgewise new.csv --sets 0.95 --calibrate labelled.csv"
+EPILOG = o.examples(
+    "edgewise predict cars.edgewise new.csv",
+    "edgewise predict cars.edgewise new.csv --proba --keep id --out chances.csv",
+    "edgewise predict cars.edgewise new.csv --sets 0.95 --calibrate labelled.csv",
 )
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a formula may begin
@@ -33,16 +34,16 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # how a formula may begin
 Cost = Annotated[
     Path | None,
     o.option(
-        "A CSV file of what mistakes cost, a row per true class and a column per prediction, with "
-        "the classes as header and first column or, without these, in sorted order: predict the "
-        "label of least expected cost."
+        "A CSV file with the costs of mistakes, one row per true class and one column per "
+        "prediction, with the classes as header and first column or, without these, in sorted "
+        "order: predict the label of least expected cost."
     ),
 ]
 Sets = Annotated[
     float | None,
     o.option(
-        "Predict sets of labels that hold the right one with this probability, such as 0.95; "
-        "needs --calibrate."
+        "Predict sets of labels that contain the correct one with this probability, such as "
+        "0.95; needs --calibrate."
     ),
 ]
 Calibrate = Annotated[
@@ -50,12 +51,14 @@ Calibrate = Annotated[
 ]
 Keep = Annotated[
     list[str] | None,
-    o.option("A column of the table to put before the answers, such as a key. May be repeated."),
+    o.option(
+        "A column of the table to copy before the predictions, such as a key. May be repeated."
+    ),
 ]
 
 
 class Answers(NamedTuple):
-    """Columns of the CSV file by name, and what the JSON document says."""
+    """Columns of the CSV file by name, and entries of the JSON document."""
 
     columns: list[tuple[str, Sequence[Any]]]
     facts: dict[str, Any]
@@ -65,10 +68,10 @@ class Answers(NamedTuple):
 def predict(
     model: o.ModelFile,
     data: o.Data,
-    proba: Annotated[bool, typer.Option(help="Print a probability for each class.")] = False,
+    proba: Annotated[bool, typer.Option(help="Add a probability for each class.")] = False,
     cost: Cost = None,
     top_k: Annotated[
-        int | None, o.option("The most probable labels, so many, with probabilities.", min=1)
+        int | None, o.option("Number of most probable labels to print, with probabilities.", min=1)
     ] = None,
     sets: Sets = None,
     calibrate: Calibrate = None,
@@ -76,7 +79,9 @@ def predict(
         str | None, o.option("Column of the labels of --calibrate, as in evaluate.")
     ] = None,
     keep: Keep = None,
-    out: Annotated[Path | None, o.option("A CSV file to write. By default stdout.")] = None,
+    out: Annotated[
+        Path | None, o.option("A CSV file to write. Default: standard output, also as -.")
+    ] = None,
     safe_csv: Annotated[
         bool,
         typer.Option(
@@ -91,6 +96,7 @@ def predict(
 ) -> None:
     """Predict labels for the rows of a table. Finds columns by name and ignores extra ones."""
     _need_one_answer(proba=proba, cost=cost, top_k=top_k, sets=sets, calibrate=calibrate)
+    out = None if str(out) == STDOUT else out
     need_place(out, model, data, cost, calibrate)
     fitted = load_model(model)
     reading = Reading(format, header, encoding=encoding, decimal=decimal)
@@ -98,17 +104,19 @@ def predict(
     if sets is not None:
         assert calibrate is not None  # checked above
         said = _in_sets(fitted, rows, _calibrated(fitted, reading, calibrate, target, sets))
-    elif proba or top_k is not None:
-        said = _chances(fitted, rows, top_k)
+    elif top_k is not None:
+        said = _most_probable(fitted, rows, top_k)
     else:
         said = _labels(fitted, rows, model, cost, quiet=as_json)
+        if proba:
+            said = _with_probabilities(said, fitted, rows)
     said = _with_kept(said, reading, data, keep or ())
     if as_json:
         show_json({"model": str(model), "data": data, "rows": rows.shape[0], **said.facts})
     if out is not None:
         write_text(out, _as_csv(said.columns, safe=safe_csv))
         if not as_json:
-            typer.echo(f"{rows.shape[0]} rows: {out}", err=True)
+            typer.echo(f"{counted(rows.shape[0], 'row')}: {out}", err=True)
     elif not as_json:
         sys.stdout.write(_as_csv(said.columns, safe=safe_csv))
 
@@ -116,8 +124,10 @@ def predict(
 def _need_one_answer(
     *, proba: bool, cost: Any, top_k: int | None, sets: float | None, calibrate: str | None
 ) -> None:
-    asked = {"--proba": proba, "--cost": cost is not None, "--top-k": top_k is not None}
-    given = [name for name, wanted in (asked | {"--sets": sets is not None}).items() if wanted]
+    asked = {"--cost": cost is not None, "--top-k": top_k is not None, "--sets": sets is not None}
+    given = [name for name, wanted in asked.items() if wanted]
+    if proba and given != ["--cost"]:  # probabilities belong to any label
+        given.insert(0, "--proba")
     if len(given) > 1:
         raise typer.BadParameter(f"{' and '.join(given)} exclude each other.")
     if (sets is None) != (calibrate is None):
@@ -139,13 +149,20 @@ def _labels(fitted: Any, rows: Any, model: Path, cost: Path | None, *, quiet: bo
     return Answers([("prediction", labels.tolist())], {"predictions": labels})
 
 
-def _chances(fitted: Any, rows: Any, top_k: int | None) -> Answers:
-    """Probabilities of all classes, or of the most probable ones with their labels."""
+def _with_probabilities(said: Answers, fitted: Any, rows: Any) -> Answers:
+    """The labels, and after them a column of probabilities for each class."""
+    names = [str(label) for label in fitted.classes_]
+    chances = fitted.predict_proba(rows)
+    ((name, labels),) = said.columns
+    while name in names:  # a class of this name
+        name += "_"
+    columns = [(name, labels), *zip(names, chances.T.tolist(), strict=True)]
+    return Answers(columns, {**said.facts, "classes": names, "probabilities": chances})
+
+
+def _most_probable(fitted: Any, rows: Any, top_k: int) -> Answers:
+    """The most probable labels with their probabilities."""
     chances, classes = fitted.predict_proba(rows), fitted.classes_
-    if top_k is None:
-        columns = [(str(label), chances[:, k].tolist()) for k, label in enumerate(classes)]
-        facts = {"classes": [str(label) for label in classes], "probabilities": chances}
-        return Answers(columns, facts)
     order = np.argsort(-chances, axis=1, kind="stable")[:, :top_k]
     best, labels = np.take_along_axis(chances, order, axis=1), classes[order]
     columns = []
@@ -158,7 +175,7 @@ def _chances(fitted: Any, rows: Any, top_k: int | None) -> Answers:
 def _calibrated(
     fitted: Any, reading: Reading, source: str, target: str | None, coverage: float
 ) -> ConformalSets:
-    """Sets whose threshold comes from labelled rows."""
+    """Prediction sets with the threshold of labelled rows."""
     sets = ConformalSets(coverage)
     opened = opened_for(fitted, reading, source)
     labels, _ = labels_for(fitted, opened, target)
@@ -177,7 +194,7 @@ def _in_sets(fitted: Any, rows: Any, sets: ConformalSets) -> Answers:
 
 
 def _with_kept(said: Answers, reading: Reading, data: str, names: Sequence[str]) -> Answers:
-    """The answers, after columns of the table as they stand there."""
+    """The predictions, after unchanged columns of the table."""
     if not names:
         return said
     frame: Any = getattr(reading.open(data, text=tuple(names)), "frame", None)
@@ -186,7 +203,7 @@ def _with_kept(said: Answers, reading: Reading, data: str, names: Sequence[str])
     if absent:
         raise InvalidDataError(
             f"--keep must name columns of {data}: {', '.join(there) or 'it has no names'}. "
-            f"Got {absent[0]!r}."
+            f"Got {absent[0]!r}.{did_you_mean(absent[0], there)}"
         )
     kept = [
         (name, ["" if v is None else v for v in frame.column(name).to_pylist()]) for name in names
@@ -204,5 +221,5 @@ def _as_csv(columns: list[tuple[str, Sequence[Any]]], *, safe: bool) -> str:
 
 
 def _harmless(cell: Any) -> Any:
-    """Text that no spreadsheet takes for a formula."""
+    """Text that no spreadsheet reads as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell

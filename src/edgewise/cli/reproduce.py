@@ -15,14 +15,16 @@ from ..experiments._effort import in_words
 from ..experiments._types import BAD
 from . import _options as o
 from ._failures import INTERRUPTED, fail, guarded
+from ._models import need_name
 from ._report import MISSING, can_report
 from ._screen import bar, console, on_terminal, show_json, spinner
 
 RUNS = Path("edgewise-runs") / "reproduce"
 WRONG_USAGE = 2
-EPILOG = (
-    "Examples:  edgewise reproduce --list   |   edgewise reproduce softmax-table-2   |   "
-    "edgewise reproduce abc-summary --scale paper --only 'letter/*'"
+EPILOG = o.examples(
+    "edgewise reproduce --list",
+    "edgewise reproduce softmax-table-2",
+    "edgewise reproduce abc-summary --scale paper --only 'letter/*'",
 )
 
 
@@ -68,6 +70,7 @@ def reproduce(
         return
     if not names:
         fail("Which experiment? Give a name, or 'all'; --list shows them.", WRONG_USAGE)
+    need_name(out)
     if data_dir is not None and not data_dir.is_dir():
         fail(f"--data-dir must be a folder. Got {str(data_dir)!r}, which is none.")
     chosen = experiments.find_experiments(names)

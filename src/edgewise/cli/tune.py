@@ -17,9 +17,9 @@ from ._failures import guarded
 from ._models import need_place
 from ._screen import console, on_terminal, plain, say, show_json, table, time_bar
 
-EPILOG = (
-    "Examples:  edgewise tune cars.csv --target origin --budget 60   |   "
-    "edgewise tune digits --budget 30 --out best.json --model digits.edgewise"
+EPILOG = o.examples(
+    "edgewise tune cars.csv --target origin --budget 60",
+    "edgewise tune digits --budget 30 --out best.json --model digits.edgewise",
 )
 
 

@@ -1,6 +1,7 @@
 """All experiments, by name."""
 
 from .._ground.errors import InvalidParameterError
+from .._ground.wording import did_you_mean
 from . import (
     abc_covertype,
     abc_grid,
@@ -53,5 +54,6 @@ def experiment(name: str) -> Experiment:
     if name not in EXPERIMENTS:
         raise InvalidParameterError(
             f"An experiment is one of {', '.join(EXPERIMENTS)}. Got {name!r}."
+            f"{did_you_mean(name, EXPERIMENTS)}"
         )
     return EXPERIMENTS[name]

@@ -10,7 +10,7 @@ from ._types import SCALES, Experiment, Scale
 
 
 class Standing(NamedTuple):
-    """One experiment at one scale."""
+    """The state of an experiment at one scale."""
 
     name: str
     item: str  # of the paper
@@ -18,17 +18,17 @@ class Standing(NamedTuple):
     paper: str
     scale: Scale
     cells: int
-    seconds: float  # that all cells take, by their efforts, on one quiet core
+    seconds: float  # for all cells, by their efforts, on one quiet core
     done: int  # cells of the last results
-    verdicts: dict[str, int]  # of the last results; empty where there are none
-    when: str  # they were made; "" where there are none
+    verdicts: dict[str, int]  # of the last results; empty if there are none
+    when: str  # of the last results; "" if there are none
 
     @property
     def verdict(self) -> str:
         """The last verdicts in words."""
         if not self.when:
             return "not run"
-        told = ", ".join(f"{n} {verdict}" for verdict, n in self.verdicts.items())
+        told = ", ".join(f"{verdict} ({n})" for verdict, n in self.verdicts.items())
         return told if self.done == self.cells else f"{told} ({self.done} cells)"
 
     @property
@@ -37,7 +37,7 @@ class Standing(NamedTuple):
 
 
 def standings(experiments: Mapping[str, Experiment], folder: Path) -> Iterator[Standing]:
-    """Every experiment at every scale, with the results that the folder holds of it."""
+    """Every experiment at every scale, with its results in the folder."""
     for each in experiments.values():
         for scale in SCALES:
             cells = each.cells(scale)
@@ -57,7 +57,7 @@ def standings(experiments: Mapping[str, Experiment], folder: Path) -> Iterator[S
 
 
 def _last(path: Path) -> dict[str, Any]:
-    """The results; nothing where there are none or the file is not one of ours."""
+    """The results, or None if the file is missing or not one of ours."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -101,7 +101,10 @@ def _other(column: Any, name: str) -> Any:
         narrow = pa.types.is_date32(kind) or pa.types.is_time32(kind)
         return column.cast(pa.int32()).cast(pa.int64()) if narrow else column.cast(pa.int64())
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        raise InvalidDataError(f"Column {name!r} holds bytes that are no text in UTF-8.")
+        raise InvalidDataError(
+            f"Column {name!r} contains text that is not UTF-8. State the encoding of the file, "
+            "such as encoding='latin-1', or --encoding latin-1 on the command line."
+        )
     if not (
         pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     ):

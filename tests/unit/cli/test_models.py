@@ -118,8 +118,9 @@ def test_labels_and_probabilities(iris_model, iris):
     assert labels[0] == ["prediction"]
     assert [row[0] for row in labels[1:]] == model.predict(_frame(X, model)).tolist()
     chances = rows_of(done("predict", iris_model, "iris", "--proba"))
-    assert chances[0] == model.classes_.tolist()
-    read_back = np.array(chances[1:], dtype=float)
+    assert chances[0] == ["prediction", *model.classes_.tolist()]
+    assert [row[0] for row in chances[1:]] == [row[0] for row in labels[1:]]
+    read_back = np.array([row[1:] for row in chances[1:]], dtype=float)
     assert np.array_equal(read_back, model.predict_proba(_frame(X, model)))
     facts = done_json("predict", iris_model, "iris")
     assert facts["predictions"] == [row[0] for row in labels[1:]]
@@ -322,7 +323,7 @@ def test_a_model_that_was_cut_off(tmp_path, iris_model):
 
 def test_predict_refuses_tables_of_another_kind(tmp_path, iris_model):
     assert "lacks the column 'sepal length (cm)'" in refused("predict", iris_model, "wine")
-    assert run("predict", iris_model, "iris", "--proba", "--cost", "c.csv").exit_code == 2
+    assert run("predict", iris_model, "iris", "--sets", "0.9", "--cost", "c.csv").exit_code == 2
 
 
 @pytest.mark.parametrize(
