@@ -1,13 +1,12 @@
-"""The tables and figures of the papers behind this library, run again and judged.
+"""The papers' tables and figures, rerun and compared.
 
 >>> from edgewise import experiments
 >>> experiments.experiment("softmax-table-2").title
 'AdaBoost.MH, SAMME and soft-max boosting, clean labels (Table 2)'
 
-An experiment consists of cells. Every finished cell is kept in the run folder at once, so that a
-run that was stopped resumes where it was; what counts as agreement with the paper is written down
-in the experiment's file, before anything is run. docs/experiments.md says more; on the command
-line: `edgewise reproduce`.
+An experiment consists of cells. Every finished cell is stored in the run folder at once, so a
+killed run resumes where it stopped. The experiment's file defines beforehand what counts as
+agreement with the paper. See docs/experiments.md; on the command line: `edgewise reproduce`.
 
 EXPERIMENTS     all of them, by name
 experiment      one of them

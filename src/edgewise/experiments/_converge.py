@@ -1,8 +1,8 @@
-"""The boosters of the logistic family as Li's papers set them, fitted until nothing is left.
+"""The boosters of the logistic family with the settings of Li's papers, fitted to convergence.
 
-Scores start at zero, every base class is tried in every round, leaves hold ten rows at least (the
-least node of Li's released program), and boosting continues until the mean training loss is below
-STOP_LOSS, no tree moves anything any more, or the rounds are up: at most 10 000 in the papers.
+Scores start at zero, every base class is tried in every round, and leaves have at least ten rows
+(the smallest node of Li's released program). Boosting continues until the mean training loss is
+below STOP_LOSS, no tree changes a score, or all rounds are done: at most 10 000 in the papers.
 """
 
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ def build(algorithm: str, *, leaves: int, shrinkage: float, threads: int | None,
 
 
 def fit(model: Any, data: Split, most_rounds: int) -> Any:
-    """Some rounds at a time by warm start, until there is a reason to stop."""
+    """Fit some rounds at a time by warm start, until there is a reason to stop."""
     rounds = min(STEP, most_rounds)
     model.set_params(n_estimators=rounds, warm_start=True).fit(data.X_train, data.y_train)
     while rounds < most_rounds and model.n_iter_ == rounds and _loss(model) > STOP_LOSS:
@@ -84,7 +84,7 @@ def errors_at(model: Any, data: Split, stages: list[int]) -> dict[str, int]:
 
 
 def effort(algorithm: str, rounds: float, rows: int, columns: int, n_classes: int) -> float:
-    """Seconds, roughly; rounds of class trees get cheaper as rows are learned."""
+    """Approximate seconds; rounds of class trees become cheaper as rows are learned."""
     trees = {
         "aoso": 1.0,
         "abc-mart": n_classes * (n_classes - 1) / 2,

@@ -1,8 +1,8 @@
-"""The papers' data sets: from a folder of original splits, from OpenML, or a stand-in.
+"""The papers' data sets, from a folder of original splits, from OpenML, or a substitute.
 
 A folder (``--data-dir`` or the environment variable EDGEWISE_DATA) holds NAME.npz with X_train,
 y_train, X_test and y_test, labels 0..K-1; some also X and y, all rows in their own order. `NAME@n`
-takes the first n of those for training and the rest for the test, `NAME@-n` the last n; `NAME~`
+uses the first n of these for training and the rest for testing, `NAME@-n` the last n; `NAME~`
 exchanges the two parts.
 """
 
@@ -30,7 +30,7 @@ class Split(NamedTuple):
 
 
 class DataSetMissingError(LookupError):
-    """A data set was asked for that cannot be found here."""
+    """A requested data set was not found."""
 
 
 class _OpenML(NamedTuple):
@@ -38,7 +38,7 @@ class _OpenML(NamedTuple):
 
     number: int
     n_train: int
-    test_counts: tuple[int, ...]  # rows of each class in the original test part: the proof of order
+    test_counts: tuple[int, ...]  # rows of each class in the original test part
 
 
 _OPENML = {
@@ -56,7 +56,7 @@ _OPENML = {
 }
 _OPENML_HOST = ("www.openml.org", 443)
 
-# What scikit-learn carries stands in where the originals are not at hand, at small scale only.
+# At small scale, data sets of scikit-learn replace missing originals.
 STAND_INS = {
     "letter": "digits",
     "pendigits": "digits",
@@ -94,7 +94,7 @@ def _parts(name: str) -> tuple[str, int | None]:
 
 
 def stand_in(name: str) -> str | None:
-    """The name of the set that stands in for `name`, if there is one."""
+    """The name of the substitute for `name`, if there is one."""
     return STAND_INS.get(_parts(name.removesuffix("~"))[0])
 
 
@@ -120,7 +120,7 @@ def original(name: str, folder: str | None = None) -> Split:
 
 
 def first_rows(name: str, n: int, folder: str | None = None) -> Split:
-    """The first n of all rows (the last -n), and the rest; of a file with all in their order."""
+    """The first n rows (or the last -n) and the rest, of a file with all rows in their order."""
     arrays = _arrays(name, folder, ("X", "y"))
     return _parted(name, _features(arrays["X"]), arrays["y"].astype(np.int64), n)
 
@@ -134,7 +134,7 @@ def _parted(name: str, X: NDArray[np.float32], y: NDArray[np.int64], n: int) -> 
 
 
 def _arrays(name: str, folder: str | None, wanted: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    """Arrays of NAME.npz; a file that cannot be read is as good as missing."""
+    """The arrays of NAME.npz; an unreadable file counts as missing."""
     path = _file(name, folder)
     try:
         with np.load(path) as file:
@@ -168,7 +168,7 @@ def _features(X: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def exchanged(split: Split) -> Split:
-    """The test part for training and the other way round (Li's Mnist10k)."""
+    """The split with training and test part exchanged (Li's Mnist10k)."""
     return Split(split.X_test, split.y_test, split.X_train, split.y_train)
 
 
@@ -188,7 +188,7 @@ def _from_openml(name: str, n: int | None) -> Split:
     try:
         X, labels = fetch_openml(data_id=source.number, return_X_y=True, as_frame=False)
     except (OSError, ValueError) as error:
-        raise DataSetMissingError(f"data set {name!r}: OpenML does not deliver: {error}") from None
+        raise DataSetMissingError(f"data set {name!r}: OpenML failed: {error}") from None
     X, y = _features(X), np.unique(labels, return_inverse=True)[1].astype(np.int64)
     if tuple(np.bincount(y[source.n_train :])) != source.test_counts:
         raise DataSetMissingError(
@@ -198,7 +198,7 @@ def _from_openml(name: str, n: int | None) -> Split:
 
 
 def carried(name: str, seed: int = 0) -> Split:
-    """A set that scikit-learn carries, with a quarter of each class for the test."""
+    """A data set of scikit-learn, with a quarter of each class for testing."""
     import sklearn.datasets  # noqa: PLC0415 - as above
 
     if name not in CARRIED:
@@ -220,7 +220,7 @@ def cut(X: NDArray[np.float32], y: NDArray[np.int64], seed: int) -> Split:
 
 
 def thin(split: Split, max_rows: int) -> Split:
-    """At most `max_rows` rows in each part; a class that training loses leaves the test too."""
+    """At most `max_rows` rows in each part; a class that training loses is not tested."""
     train = _some_rows(len(split.y_train), max_rows)
     test = _some_rows(len(split.y_test), max_rows)
     classes, y_train = np.unique(split.y_train[train], return_inverse=True)

@@ -1,7 +1,8 @@
-"""The expected time of a run: the effort of its cells, times the speed of this machine.
+"""The expected time of a run: the effort of its cells times the speed of this machine.
 
-The constants are seconds of one core of the machine that the documents' figures are of, where the
-calibration below takes CALIBRATION seconds. They are rough: rounds are not known beforehand.
+The constants are seconds on one core of the machine on which the documents' figures were measured;
+the calibration below takes CALIBRATION seconds there. They are rough, because the number of rounds
+is not known beforehand.
 """
 
 from time import perf_counter
@@ -19,7 +20,7 @@ _PER_TREE = 1e-4
 
 
 def seconds_of_trees(n_trees: float, rows: int, columns: int, kind: str = "class") -> float:
-    """Seconds for so many trees of about twenty leaves, of the kinds named above."""
+    """Seconds for this number of trees of about twenty leaves, of the kinds named above."""
     return n_trees * (_PER_TREE + _PER_ENTRY[kind] * rows * columns)
 
 
@@ -37,7 +38,7 @@ def speed(threads: int | None) -> float:
 
 
 def in_words(seconds: float) -> str:
-    """A duration for people."""
+    """A duration in words."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

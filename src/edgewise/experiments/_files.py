@@ -19,7 +19,7 @@ def write_results(folder: Path, results: Mapping[str, Any]) -> None:
 
 
 def _as_json(results: Mapping[str, Any]) -> str:
-    """Lines that a person can read and compare: one for each cell, at the end."""
+    """JSON with one line per cell, at the end, so that files can be compared."""
     empty = "[]\n}"
     head = json.dumps({**results, "cells": []}, indent=1, allow_nan=False).removesuffix(empty)
     cells = ",\n".join(json.dumps(cell, allow_nan=False) for cell in results["cells"])
@@ -33,7 +33,7 @@ def stem_of(results: Mapping[str, Any]) -> str:
 def draw_pictures(
     folder: Path, stem: str, pictures: Sequence[Picture]
 ) -> tuple[list[dict[str, str]], str | None]:
-    """PNG files; a line instead where matplotlib is missing."""
+    """Write PNG files, or a note if matplotlib is missing."""
     if not pictures:
         return [], None
     try:

@@ -11,7 +11,7 @@ from ._effort import seconds_of_trees
 PAPER = 'M. Geist, "Soft-max boosting", Machine Learning 100(2-3), 2015'
 MH, SAMME, SOFTMAX = "AdaBoost.MH", "SAMME", "sm-boost"
 ALGORITHMS = (MH, SAMME, SOFTMAX)
-STAGES = (10, 100, 1000)  # rounds that the paper looks at
+STAGES = (10, 100, 1000)  # rounds after which the paper gives errors
 LEAVES = 12  # of a tree for one class
 NOISY_SHARE = 0.2
 
@@ -39,7 +39,7 @@ TABLE_3 = {  # with a fifth of the training labels exchanged
 
 
 class DataSet(NamedTuple):
-    """A data set of the paper, and how it is called here."""
+    """A data set of the paper and its name here."""
 
     source: str
     rows: int
@@ -70,9 +70,9 @@ def build(
     threads: int | None = None,
     **own: Any,
 ) -> Any:
-    """One of the three: trees of so many leaves, one per class and round.
+    """Build one of the three algorithms, with one tree of so many leaves per class and round.
 
-    SAMME has one of K - 1 times as many.
+    SAMME has one tree of K - 1 times as many leaves.
     """
     shared: dict[str, Any] = {"n_estimators": rounds, "min_samples_leaf": 1, "n_jobs": threads}
     shared["random_state"] = seed
@@ -86,7 +86,7 @@ def build(
 
 
 def exchanged(y: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """The labels, those of a random fifth of the rows permuted among themselves."""
+    """The labels, with those of a random fifth of the rows permuted."""
     rng = np.random.default_rng(seed)
     rows = rng.choice(len(y), size=round(NOISY_SHARE * len(y)), replace=False)
     y = y.copy()
@@ -100,7 +100,7 @@ def wrong_by_round(model: Any, X: NDArray[Any], y: NDArray[np.int64]) -> list[in
 
 
 def at_stages(wrong: list[int], rounds: int = STAGES[-1]) -> dict[str, int]:
-    """The paper's stages; where boosting had ended before, the last round."""
+    """The paper's stages, or the last round if boosting ended before."""
     stages = [stage for stage in STAGES if stage <= rounds]
     return {str(stage): wrong[min(stage, len(wrong)) - 1] for stage in stages}
 

@@ -11,7 +11,7 @@ SHRINKAGES = (0.04, 0.06, 0.08, 0.1)
 
 
 class DataSet(NamedTuple):
-    """A data set of the slides, and how it is called here."""
+    """A data set of the slides and its name here."""
 
     title: str
     source: str  # for `_data.load`

@@ -1,4 +1,4 @@
-"""The data sets of one run: loaded once, known by their hash."""
+"""The data sets of a run, loaded once and identified by their hash."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -12,14 +12,14 @@ NO_DATA = "drawn"  # instead of a hash: the seed determines the data
 
 
 class Found(NamedTuple):
-    """A data set that is at hand."""
+    """An available data set."""
 
     name: str  # as asked for, or the stand-in
     hash: str
 
 
 class Library:
-    """Finds data sets; what cannot be found is remembered with the reason."""
+    """Finds data sets and records why others are missing."""
 
     def __init__(self, scale: Scale, folder: str | None = None) -> None:
         self._scale = scale

@@ -7,7 +7,7 @@ from ._types import BAD
 
 
 def page(results: Mapping[str, Any]) -> str:
-    """A page: verdicts, findings, tables, pictures, how it was made."""
+    """A page of verdicts, tables, pictures, findings, remarks and the environment."""
     return "\n".join(_lines(results)).rstrip() + "\n"
 
 
@@ -33,7 +33,7 @@ def _lines(results: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _counts(verdicts: Mapping[str, int]) -> str:
-    return ", ".join(f"{n} {verdict}" for verdict, n in verdicts.items()) or "none"
+    return ", ".join(f"{verdict} ({n})" for verdict, n in verdicts.items()) or "none"
 
 
 def _table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Iterator[str]:
@@ -106,6 +106,6 @@ def _made_with(results: Mapping[str, Any]) -> Iterator[str]:
     data = results["data"]
     if data:
         yield from _table(
-            ["data", "SHA-256 (first 16 digits)", "stands in for"],
+            ["data", "SHA-256 (first 16 digits)", "replaces"],
             [[entry["name"], entry["hash"], entry["stand_in_for"]] for entry in data],
         )

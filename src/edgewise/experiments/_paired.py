@@ -1,7 +1,8 @@
-"""Two classifiers on the same test rows: which rows each has wrong, and McNemar's exact test.
+"""Two classifiers on the same test rows: the rows that each predicts wrongly, McNemar's exact test.
 
-Two counts of errors of one test set are not two samples: most rows are right or wrong for both, and
-only the rows on which the two differ say which is better. Outcomes therefore keep the rows.
+Two error counts on one test set are not two samples: most rows are right or wrong for both
+classifiers, and only the rows on which they differ show which is better. Outcomes therefore store
+the wrong rows.
 """
 
 import base64
@@ -16,7 +17,7 @@ from ._types import Record
 
 
 class Discordant(NamedTuple):
-    """Test rows that only one of two classifiers has wrong."""
+    """Test rows that only one of two classifiers predicts wrongly."""
 
     only_first: int
     only_second: int
@@ -43,7 +44,7 @@ def discordant(first: Record, second: Record) -> Discordant | None:
 
 
 def one_sided(found: Discordant) -> float:
-    """P-value that the second has by chance as few errors as it has, beside the first."""
+    """P-value of the hypothesis that the second classifier is not better than the first."""
     n = sum(found)
     return float(binom.sf(found.only_first - 1, n, 0.5)) if n else 1.0
 

@@ -1,4 +1,4 @@
-"""The results of an experiment as one plain dictionary: what JSON files, pages and reports show."""
+"""The results of an experiment as a plain dictionary, which JSON files, pages and reports show."""
 
 import platform
 from collections import Counter
@@ -25,7 +25,7 @@ def results_of(
     command: str,
     pictures: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
-    """All that is known; `left_out` says which cells could not be run, and why."""
+    """The results; `left_out` names the cells that could not be run, and why."""
     findings = experiment.findings(scale, records)
     planned = {cell.name: cell for cell in experiment.cells(scale)}
     mine = {
@@ -60,7 +60,7 @@ def results_of(
 
 
 def _data(records: Mapping[str, Record], planned: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Data sets with their hashes; `stand_in_for` where it is not the one asked for."""
+    """Data sets with their hashes; `stand_in_for` names the data set that a substitute replaces."""
     found: dict[str, dict[str, Any]] = {}
     for name, record in records.items():
         if record.data is None:

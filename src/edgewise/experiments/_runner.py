@@ -1,4 +1,4 @@
-"""One way to run every experiment: plan, run what is not done yet, judge."""
+"""The steps of every experiment: plan, run the missing cells, judge."""
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -14,20 +14,20 @@ from ._types import Cell, Experiment, Key, Record, Scale, key
 
 
 class Job(NamedTuple):
-    """A cell whose data are at hand."""
+    """A cell whose data are available."""
 
     experiment: Experiment
     cell: Cell
     data: str
     key: Key
-    wanted: bool = True  # whether to run it if it is not done; what is done counts anyway
+    wanted: bool = True  # whether to run it if it is not done; finished cells always count
 
 
 class Watcher(Protocol):
-    """Is told how a run gets on."""
+    """Receives the progress of a run."""
 
     def finished(self, job: Job, record: Record | None) -> None:
-        """A cell was run; None if it could not be."""
+        """Called after each cell; None if it could not be run."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Plan:
     left_out: dict[str, str]  # cells that cannot be run, "experiment: cell", and why
 
     def todo(self, store: Store) -> list[Job]:
-        """Each cell once, also where two experiments of a family share it."""
+        """The cells to run, each once even if two experiments of a family share it."""
         first: dict[Key, Job] = {}
         for job in self.jobs:
             if job.wanted and _known(job, store) is None:
@@ -54,7 +54,7 @@ class Plan:
 
 
 def _known(job: Job, store: Store) -> Record | None:
-    """The record of a finished cell; one with other parameters is of an older experiment."""
+    """The record of a finished cell; records with other parameters belong to older experiments."""
     record = store.get(job.key)
     return record if record is not None and record.params == dict(job.cell.params) else None
 
@@ -62,7 +62,7 @@ def _known(job: Job, store: Store) -> Record | None:
 def make_plan(
     experiments: Sequence[Experiment], scale: Scale, library: Library, only: Sequence[str] = ()
 ) -> Plan:
-    """All cells; those whose names match none of the patterns in `only` are not wanted."""
+    """Plan all cells; those whose names match no pattern in `only` are not run."""
     jobs, left_out = [], {}
     for experiment in experiments:
         for cell in experiment.cells(scale):
@@ -95,7 +95,7 @@ def carry_out(
     threads: int | None,
     watcher: Watcher,
 ) -> None:
-    """Run what is not done yet, `n_jobs` cells at a time; each is kept as soon as it is there."""
+    """Run the missing cells, `n_jobs` at a time; each is stored as soon as it is finished."""
     todo = plan.todo(store)
     for job, record in _records(todo, plan.scale, library, n_jobs, threads):
         if isinstance(record, Record):
@@ -108,7 +108,7 @@ def carry_out(
 def _records(
     todo: list[Job], scale: Scale, library: Library, n_jobs: int, threads: int | None
 ) -> Iterator[tuple[Job, Record | str]]:
-    if n_jobs == 1:  # in the main thread, where Ctrl-C is heard
+    if n_jobs == 1:  # in the main thread, which receives Ctrl-C
         for job in todo:
             yield job, run_cell(job, scale, library, threads)
         return
@@ -122,7 +122,7 @@ def _records(
 
 
 def run_cell(job: Job, scale: Scale, library: Library, threads: int | None) -> Record | str:
-    """Run one cell; the reason where a library of the extras is missing."""
+    """Run one cell; return the reason if an optional library is missing."""
     cell, experiment = job.cell, job.experiment
     data = library.split(job.data) if cell.data is not None else None
     start = perf_counter()

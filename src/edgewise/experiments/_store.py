@@ -1,4 +1,4 @@
-"""The run folder: every finished cell is one line of a journal, appended at once."""
+"""The run folder: a journal with one line per finished cell, appended at once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +23,7 @@ class Store:
         return self._records.get(key)
 
     def append(self, record: Record) -> None:
-        """Keep a finished cell: after this returns, a kill does not lose it."""
+        """Store a finished cell; once this returns, killing the process does not lose it."""
         self._lines.append(asdict(record))
         self._records[record.key()] = record
 
@@ -33,7 +33,7 @@ class Store:
 
 @contextmanager
 def open_store(folder: Path) -> Iterator[Store]:
-    """The store of a run folder, which is made if need be; one process at a time."""
+    """The store of a run folder, created if necessary; one process at a time."""
     folder.mkdir(parents=True, exist_ok=True)
     with journal(folder / FILE) as lines:
         yield Store(lines)

@@ -9,21 +9,21 @@ from ._data import Split
 Scale = Literal["small", "paper"]
 SCALES: tuple[Scale, ...] = ("small", "paper")
 
-Outcome = dict[str, Any]  # what a cell found, as plain JSON
+Outcome = dict[str, Any]  # result of a cell as plain JSON
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The smallest piece of an experiment that is run, kept and counted by itself.
+    """The smallest part of an experiment, which is run and stored as a unit.
 
-    Its outcome is a function of the parameters, the data and the seed alone.
+    Its outcome depends only on the parameters, the data and the seed.
     """
 
     name: str  # unique within the experiment
     params: Mapping[str, Any] = field(default_factory=dict)  # plain JSON
-    data: str | None = None  # a data set by name; None: drawn from the seed, or none at all
+    data: str | None = None  # a data set by name; None: drawn from the seed, or no data
     seed: int = 0
-    effort: float = 0.1  # seconds it takes, roughly, where the calibration takes a second
+    effort: float = 0.1  # approximate seconds where the calibration takes one
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Record:
     cell: str
     seed: int
     params: dict[str, Any]
-    data: str | None  # the data set it was run on: that of the cell, or a stand-in
+    data: str | None  # the data set used: the cell's, or a substitute
     data_hash: str
     version: int  # of the experiment
     outcome: Outcome
@@ -62,12 +62,12 @@ BAD: tuple[Verdict, ...] = ("more errors", "differs", "fails")
 
 @dataclass(frozen=True)
 class Finding:
-    """One line of the table: what the paper says, what we found, and whether they agree."""
+    """One line of the table: the paper's figure, ours, and whether they agree."""
 
     what: str
     paper: Any
     ours: Any
-    tolerance: str  # in words or numbers; decided before the run
+    tolerance: str  # in words or numbers, decided before the run
     verdict: Verdict
     note: str = ""
 
@@ -99,19 +99,19 @@ class Picture:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table or figure of a paper, as it can be run again."""
+    """A table or figure of a paper that can be rerun."""
 
     name: str
     title: str
     paper: str  # the citation
-    tolerance: str  # what counts as agreement: decided beforehand, in words
+    tolerance: str  # the criterion of agreement in words, decided beforehand
     cells: Callable[[Scale], list[Cell]]  # in the order in which to run them
     run: Callable[[Cell, Split | None, int | None], Outcome]  # cell, data, threads
     findings: Callable[[Scale, Records], list[Finding]]
     tables: Callable[[Scale, Records], list[Table]] = lambda scale, records: []
     pictures: Callable[[Scale, Records], list[Picture]] = lambda scale, records: []
-    remarks: Sequence[str] = ()  # deviations from the paper, and what to make of differences
-    version: int = 1  # goes up whenever a cell of the same name would come out differently
+    remarks: Sequence[str] = ()  # deviations from the paper, and explanations of differences
+    version: int = 1  # increases when a cell of the same name would have another outcome
     family: str = ""  # experiments of one family share their cells
     item: str = ""  # of the paper: its table, figure or section
 

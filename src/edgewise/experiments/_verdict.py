@@ -1,4 +1,4 @@
-"""Verdicts, by rules that know nothing of the results."""
+"""Verdicts, by rules that do not depend on the results."""
 
 from collections.abc import Sequence
 from math import sqrt
@@ -15,8 +15,9 @@ NOT_RUN = "not run"
 def band(errors: float, rows: int) -> tuple[int, int]:
     """The central 95 % of the error counts of a classifier with the true rate errors / rows.
 
-    For a paper's count, of whose rows nothing else is known. Both counts are of the same rows, so
-    that two programs which do the same differ by less: the band is wide rather than narrow.
+    Used for a paper's count if nothing else is known of its rows. Both counts come from the same
+    rows, so two programs that do the same differ by less: the band is too wide rather than too
+    narrow.
     """
     low, high = binom.interval(LEVEL, rows, errors / rows)
     return int(low), int(high)
@@ -25,7 +26,7 @@ def band(errors: float, rows: int) -> tuple[int, int]:
 def errors_beside(
     what: str, ours: float | None, paper: float | None, rows: int, note: str = ""
 ) -> Finding:
-    """Error counts: they agree if ours is within the binomial band around the paper's."""
+    """Compare error counts: ours agrees if it is within the binomial band around the paper's."""
     if paper is None:
         verdict: Verdict = "not run" if ours is None else "not judged"
         return Finding(what, None, ours, "", verdict, note)
@@ -34,7 +35,7 @@ def errors_beside(
 
 
 def rate_beside(what: str, ours: float | None, paper: float, rows: int, note: str = "") -> Finding:
-    """The same for error rates in percent of `rows` rows."""
+    """Compare error rates in percent of `rows` rows in the same way."""
     low, high = (100 * count / rows for count in band(paper * rows / 100, rows))
     return Finding(what, paper, ours, f"{low:.2f} to {high:.2f}", place(ours, low, high), note)
 
@@ -49,7 +50,7 @@ def place(ours: float | None, low: float, high: float) -> Verdict:
 
 
 def claim(what: str, holds: bool | None, found: str, note: str = "") -> Finding:
-    """A statement of the paper; None where it was not run."""
+    """Judge a statement of the paper; None if it was not run."""
     verdict: Verdict = "not run" if holds is None else "holds" if holds else "fails"
     return Finding(what, "claimed", found if holds is not None else None, "", verdict, note)
 
@@ -62,7 +63,7 @@ def unjudged(finding: Finding) -> Finding:
 
 
 def close(what: str, ours: float | None, paper: float, tolerance: float, note: str = "") -> Finding:
-    """A number that the paper gives exactly: ours may differ by rounding."""
+    """Compare with a number that the paper gives exactly: ours may differ by rounding."""
     if ours is None:
         verdict: Verdict = "not run"
     else:
@@ -71,18 +72,18 @@ def close(what: str, ours: float | None, paper: float, tolerance: float, note: s
 
 
 def prediction_interval(found: Sequence[float]) -> tuple[float, float]:
-    """Return the 95 % interval of a further draw, from at least two draws `found`, if normal."""
+    """Return the 95 % prediction interval of another normal draw, from at least two draws."""
     n = len(found)
     half = t.ppf((1 + LEVEL) / 2, n - 1) * stdev(found) * sqrt(1 + 1 / n)
     return mean(found) - half, mean(found) + half
 
 
 def significance(errors: float, fewer: float, rows: int) -> float:
-    """The P-value of Li's summary table: that `fewer` is by chance not more than `errors`.
+    """The one-sided P-value of Li's summary table for `fewer` against `errors`.
 
-    Both counts are taken as binomial and independent, their rates as normal with the variances
-    p (1 - p) / rows; one-sided. On one and the same test set they are not independent: where the
-    rows are known, `_paired` is the test; this is the one whose values the paper prints.
+    It treats both counts as binomial and independent, and their rates as normal with the variances
+    p (1 - p) / rows. On one test set the counts are not independent: if the rows are known,
+    `_paired` has the right test. This one is used because the paper prints its values.
     """
     a, b = errors / rows, fewer / rows
     spread = sqrt((a * (1 - a) + b * (1 - b)) / rows)

@@ -91,7 +91,7 @@ EXPERIMENT = Experiment(
     title="MART and ABC-MART on Covertype after 1000 to 5000 rounds",
     paper=_li.PAPER,
     tolerance="A count of test errors agrees if it is within the binomial 95 % band around the "
-    "paper's.",
+    "paper's count.",
     cells=cells,
     run=abc_grid.run,
     findings=findings,

@@ -1,7 +1,7 @@
 """Li's grids: test errors of MART and ABC-MART by leaves J and shrinkage nu.
 
-Letter, Letter2k, Pendigits and Isolet cell by cell; of Optdigits, Letter4k and Zipcode the slides
-print only the best cell.
+Letter, Letter2k, Pendigits and Isolet are compared cell by cell; for Optdigits, Letter4k and
+Zipcode the slides print only the best cell.
 """
 
 from collections.abc import Callable
@@ -27,11 +27,11 @@ SMALL = {
 STAGES = {"covertype": [1000, 2000, 3000, 5000]}  # rounds that are looked at besides the last
 NAMES = ("letter", "letter2k", "pendigits", "isolet", "optdigits", "letter4k", "zipcode")
 REMARKS = (
-    "The slides do not say which base classes were tried in which round, how a node is limited or "
-    "when boosting stopped before 10 000 rounds. Here all base classes are tried in every round, "
-    "leaves hold ten rows or more, and boosting stops once the mean training loss is below "
-    f"{_converge.STOP_LOSS:g}.",
-    "Features are cut into 255 bins; those of Letter, Pendigits and Optdigits have fewer values.",
+    "The slides do not say which base classes were tried in which round, how large a leaf must "
+    "be, or when boosting stopped before 10 000 rounds. Here all base classes are tried in every "
+    "round, leaves have at least ten rows, and boosting stops once the mean training loss is "
+    f"below {_converge.STOP_LOSS:g}.",
+    "Features have at most 255 bins; those of Letter, Pendigits and Optdigits have fewer values.",
 )
 
 
@@ -108,7 +108,7 @@ def findings(data: str) -> Callable[[Scale, Records], list[Finding]]:
 
 
 def beside_paper(data: str, cell: Cell, records: Records, paper: int | None = None) -> Finding:
-    """A cell beside the count `paper`, or that which the slides print for the setting."""
+    """A cell compared with the count `paper`, or with the slides' count for the setting."""
     known, p = _li.DATA_SETS[data], cell.params
     what = f"{known.title}, {p['algorithm']}, J={p['leaves']}, nu={p['shrinkage']:g}"
     record = records.get(cell.name)
@@ -124,7 +124,7 @@ def beside_paper(data: str, cell: Cell, records: Records, paper: int | None = No
 
 
 def is_whole(cell: Cell, record: Record) -> bool:
-    """Return whether a cell was run as in the slides: on its own data, all rows, all rounds."""
+    """Return whether a cell used the original data with all rows and rounds, as in the slides."""
     return record.data == cell.data and cell.params["max_rows"] is None
 
 
@@ -150,7 +150,7 @@ def _best(known: _li.DataSet, records: Records) -> list[Finding]:
 
 
 def _claim(known: _li.DataSet, records: Records) -> Finding:
-    """ABC-MART has fewer errors than MART in every setting; one that has not refutes it."""
+    """The claim that ABC-MART has fewer errors than MART in every setting."""
     pairs = _pairs(records)
     better = sum(abc < mart for mart, abc in pairs.values())
     decided = len(pairs) == _settings(known) or better < len(pairs)
@@ -167,7 +167,7 @@ def _settings(known: _li.DataSet) -> int:
 
 
 def _pairs(records: Records) -> dict[tuple[int, float], tuple[int, int]]:
-    """Errors of MART and ABC-MART where both are there, by leaves and shrinkage."""
+    """Errors of MART and ABC-MART in settings that both have, by leaves and shrinkage."""
     errors: dict[str, dict[tuple[int, float], int]] = {"mart": {}, "abc-mart": {}}
     for record in records.values():
         p: Any = record.params
@@ -177,7 +177,7 @@ def _pairs(records: Records) -> dict[tuple[int, float], tuple[int, int]]:
 
 
 def tables(data: str) -> Callable[[Scale, Records], list[Table]]:
-    """The grid as the slides print it, the paper's count in brackets."""
+    """The grid in the slides' layout, the paper's counts in brackets."""
 
     def of_records(scale: Scale, records: Records) -> list[Table]:
         if scale == "small":
@@ -210,8 +210,9 @@ def _experiment(data: str) -> Experiment:
         item=f"grid of {title}" if data in _li.MART else f"summary table, best of {title}",
         title=f"MART and ABC-MART on {title}, by leaves and shrinkage",
         paper=_li.PAPER,
-        tolerance="A count of test errors agrees if it is within the binomial 95 % band around the "
-        "paper's count for the same setting; the best of the grid likewise.",
+        tolerance="A count of test errors agrees if it is within the binomial 95 % band around "
+        "the paper's count for the same setting. The best cell of the grid is judged in the same "
+        "way.",
         cells=cells(data),
         run=run,
         findings=findings(data),

@@ -53,7 +53,7 @@ def _of(algorithm: str, records: Records) -> list[Record]:
 
 
 def _beside(algorithm: str, records: Records) -> Finding:
-    """The paper's count beside ours: could it be one more draw?"""
+    """The paper's count compared with ours: could it be one more draw?"""
     paper, what = _li.POKER[algorithm], f"{algorithm}, of 1 000 000 hands"
     errors = [float(record.outcome["errors"]) for record in _of(algorithm, records)]
     if len(errors) < DRAWS:
@@ -95,8 +95,8 @@ EXPERIMENT = Experiment(
     item="summary table, Poker",
     title="Poker hands, drawn anew and labelled by the rules",
     paper=_li.PAPER,
-    tolerance="Our hands are other draws than the paper's. Its count agrees if it is within the "
-    "95 % prediction interval for one more draw, from our three.",
+    tolerance="Our hands are not the paper's: they were drawn anew. Its count agrees if it is "
+    "within the 95 % prediction interval for one more draw, computed from our three.",
     cells=cells,
     run=run,
     findings=findings,

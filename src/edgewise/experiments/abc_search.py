@@ -59,14 +59,14 @@ def _cell(data: str, algorithm: str, setting: Mapping[str, Any]) -> Cell:
 
 
 def trees_per_round(setting: Mapping[str, Any], n_classes: int) -> float:
-    """Trees grown in a round, on average: in a search s (K - 1) less those that two bases share."""
+    """Mean number of trees per round: a search grows s (K - 1) less those that two bases share."""
     s = n_classes if setting["search"] == "exhaustive" else setting["search"]
     searched = s * (n_classes - 1) - s * (s - 1) / 2
     return float((searched + setting["gap"] * (n_classes - 1)) / (setting["gap"] + 1))
 
 
 def findings(scale: Scale, records: Records) -> list[Finding]:
-    """Every setting beside the exhaustive search."""
+    """Every setting compared with the exhaustive search."""
     found = []
     for cell in cells(scale):
         if "own" not in cell.params:
@@ -81,7 +81,7 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
 
 
 def _beside(what: str, record: Record, full: Record) -> Finding:
-    """By the rows on which the two differ; by the counts where an old record has no rows."""
+    """Compared by the rows on which the two differ, or by counts if an old record has no rows."""
     ours, errors = record.outcome["errors"], full.outcome["errors"]
     paper, pair = f"{errors} (exhaustive, ours)", _paired.discordant(record, full)
     if pair is None:
@@ -99,7 +99,8 @@ def _beside(what: str, record: Record, full: Record) -> Finding:
 def tables(scale: Scale, records: Records) -> list[Table]:
     rows = [_row(cell, records.get(cell.name)) for cell in cells(scale)]
     columns = ["data", "algorithm", "search", "gap", "warmup", "errors", "rounds", "trees", "s"]
-    title = "Errors and time; trees: grown in all; s: seconds, of a machine that may have been busy"
+    title = "Errors and time; trees: all trees grown; s: seconds, on a machine that may have been "
+    "busy"
     return [Table(title, columns, rows)]
 
 
@@ -120,14 +121,14 @@ EXPERIMENT = Experiment(
     item="the claims of the abstracts",
     title="The search for the base class, traded against time",
     paper=PAPER,
-    tolerance="A cheaper search loses nothing unless McNemar's exact test on the rows that one of "
-    "the two has wrong and the other has not says so (P < 0.05, two-sided; not corrected for the "
-    "number of settings). Cells of older runs keep no rows and are judged by the binomial 95 % "
-    "band around the errors of the exhaustive search.",
+    tolerance="A cheaper search loses accuracy if McNemar's exact test on the rows that only one "
+    "of the two predicts wrongly is significant (P < 0.05, two-sided; not corrected for the "
+    "number of settings). Cells of older runs do not store rows and are judged by the binomial 95 "
+    "% band around the errors of the exhaustive search.",
     cells=cells,
     run=abc_grid.run,
     findings=findings,
     tables=tables,
-    remarks=("The tables of these papers could not be read; their abstracts make the claim.",),
+    remarks=("The tables of these papers were not available; the claim is from their abstracts.",),
     family=abc_grid.FAMILY,
 )

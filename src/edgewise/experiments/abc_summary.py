@@ -1,8 +1,8 @@
 """Li's summary table, one setting for all: MART, ABC-MART, and the three algorithms beside them.
 
-The slides print the best of all settings, chosen on the test set; here every algorithm has 20
-leaves and a shrinkage of 0.1, and MART and ABC-MART are held to the count that the slides print for
-that setting where they do, to the best one otherwise.
+The slides print the best of all settings, chosen on the test set. Here every algorithm has 20
+leaves and a shrinkage of 0.1. MART and ABC-MART are compared with the slides' count for this
+setting, or, if the slides have none, with their best count.
 """
 
 from typing import Any
@@ -26,11 +26,11 @@ DATA_SETS = (
 )
 NOT_JUDGED = {
     "mnist10k"
-}  # its row looks like another experiment: later papers have a quarter of it
+}  # its row looks like another experiment: later papers have a quarter of its errors
 SIGNIFICANT = 0.05
 
-# Of Li's later papers and of Sun, Reid and Zhou (2012), with the same setting; recalled, not read
-# again, so they are shown and not judged by.
+# From Li's later papers and Sun, Reid and Zhou (2012), same setting. They were recalled from #
+# memory, so they are shown but not used for verdicts.
 RECALLED = {
     "letter": {"abc-logitboost": 89, "aoso": 92},
     "letter4k": {"logitboost": 1252, "abc-logitboost": 1055, "aoso": 991},
@@ -91,7 +91,7 @@ def _whole(cell: Cell, records: Records) -> bool:
 
 
 def _significant(data: str, scale: Scale, records: Records) -> Finding:
-    """Return the finding about the slides' P-values: the difference is not by chance."""
+    """The claim of the slides' P-values: the difference is not due to chance."""
     pair = _pair(data, scale, records)
     title = _li.DATA_SETS[data].title
     what = f"{title}: ABC-MART has fewer errors than MART, P < {SIGNIFICANT}"
@@ -103,7 +103,7 @@ def _significant(data: str, scale: Scale, records: Records) -> Finding:
 
 
 def _significance(mart: Record, abc: Record) -> tuple[float, str]:
-    """One-sided, by the rows on which the two differ where the records keep them."""
+    """One-sided, by the rows on which the two differ, or by counts if the records lack them."""
     found = _paired.discordant(mart, abc)
     rows = mart.outcome["test_rows"]
     counts = _verdict.significance(mart.outcome["errors"], abc.outcome["errors"], rows)
@@ -126,7 +126,7 @@ def _pair(data: str, scale: Scale, records: Records) -> tuple[Record, Record] | 
 
 
 def tables(scale: Scale, records: Records) -> list[Table]:
-    """The table as the slides have it, with three algorithms more."""
+    """The table in the slides' layout, with three more algorithms."""
     rows = []
     for data in dict.fromkeys(each.name.split("/")[0] for each in cells(scale)):
         mart, abc, *others = (_shown(data, algorithm, records) for algorithm in ALGORITHMS)
@@ -165,21 +165,22 @@ EXPERIMENT = Experiment(
     title="MART, ABC-MART, LogitBoost, ABC-LogitBoost and AOSO on Li's data sets",
     paper=_li.PAPER,
     tolerance="A count of test errors agrees if it is within the binomial 95 % band around the "
-    "paper's: of the paper only counts are known, not rows. Where the paper's P-value is below "
-    "0.05, so must be ours, by McNemar's exact test on the rows that only one of the two has wrong "
-    "(one-sided); the slides' own test takes the two counts for those of two test sets, and stands "
-    "beside it. Cells of older runs keep no rows and are judged by that test.",
+    "paper's; the paper publishes only counts, not rows. If the paper's P-value is below 0.05, "
+    "ours must be, too, by McNemar's exact test on the rows that only one of the two predicts "
+    "wrongly (one-sided). The slides' own test, which treats the two counts as those of two test "
+    "sets, is shown beside it. Cells of older runs do not store rows and are judged by the "
+    "slides' test.",
     cells=cells,
     run=abc_grid.run,
     findings=findings,
     tables=tables,
     remarks=(
         *abc_grid.REMARKS,
-        "Letter2k and Letter4k train on the first 2000 and 4000 rows, or on the last; the slides "
-        "do not say which were taken, and it matters more than the band allows (see the experiment "
-        "`differences`).",
+        "Letter2k and Letter4k are trained on the first 2000 and 4000 rows, or on the last. The "
+        "slides do not say which rows were used, and the choice matters more than the band allows "
+        "(see the experiment `differences`).",
         "The paper's counts for Optdigits, Letter4k and Zipcode are the best of 36 settings, "
-        "chosen on the test set; one setting fixed beforehand will rather have more errors.",
+        "chosen on the test set; a setting fixed beforehand tends to have more errors.",
     ),
     family=abc_grid.FAMILY,
 )

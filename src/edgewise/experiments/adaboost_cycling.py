@@ -1,9 +1,9 @@
 """Does AdaBoost cycle? Random matrices by size and by budget of steps.
 
 Rudin, Daubechies and Schapire (2004) leave open whether AdaBoost always ends in a cycle; Wang
-(2026) has a matrix where it does not. Here: how often a cycle is found within a budget, how long it
-is, the largest Lyapunov exponent where none is found, and the margin of the averaged classifier
-beside the maximum.
+(2026) has a matrix where it does not. The experiment measures how often a cycle is found within a
+budget, how long it is, the largest Lyapunov exponent if none is found, and the margin of the
+averaged classifier compared with the maximum.
 """
 
 from statistics import median
@@ -24,7 +24,7 @@ RESTING = 1e-3  # an exponent of that size cannot be told from 0
 
 
 def cells(scale: Scale) -> list[Cell]:
-    """A cell is a size: all its matrices, with growing budgets for those that have no cycle yet."""
+    """One cell per size, with growing budgets for the matrices without a cycle so far."""
     return [
         Cell(
             f"{m}x{m}",
@@ -56,7 +56,7 @@ def _one(params: Any, seed: int) -> dict[str, Any]:
 
 
 def _with_margin(m: int, seed: int) -> tuple[Any, float]:
-    """A random matrix with a positive maximum margin: on others no column keeps an edge."""
+    """A random matrix with a positive maximum margin; on others no column keeps an edge."""
     for attempt in range(10_000):
         M = dynamics.random_matrix(m, m, random_state=10_000 * seed + attempt)
         best = float(dynamics.max_margin(M).value)
@@ -94,7 +94,7 @@ def lyapunov(M: Any, start: Any, n_steps: int = TANGENT_STEPS) -> float:
 
 
 def _runs(record: Record) -> list[dict[str, Any]]:
-    """Those that never end: the others reach a column without error, or none with an edge."""
+    """The runs that do not reach a column without errors, or no column with an edge."""
     return [r for r in record.outcome["runs"] if r["outcome"] in ("cycle", "not found")]
 
 
@@ -119,12 +119,12 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
     told = ", ".join(f"{r.cell}: {s:.0%}" for r, s in zip(known, shares, strict=True))
     return [
         _verdict.claim(
-            f"a cycle is found within {last} steps for every matrix",
+            f"every matrix has a cycle that is found within {last} steps",
             all(s == 0 for s in shares) if complete else None,
             f"none found: {told}",
         ),
         _verdict.claim(
-            "where none is found the orbit is chaotic: the largest Lyapunov exponent is positive",
+            "orbits without a cycle are chaotic: the largest Lyapunov exponent is positive",
             all(positive) if positive else None,
             f"{sum(positive)} of {len(positive)} above {RESTING:g}",
         ),
@@ -158,8 +158,8 @@ EXPERIMENT = Experiment(
     name="adaboost-cycling",
     title="Does AdaBoost cycle? Random matrices by size and budget",
     paper=adaboost_dynamics.PAPER,
-    tolerance="A cycle is one that find_cycle reports: it closes, and is of at most a tenth of the "
-    "budget. An exponent above 0.001 counts as positive.",
+    tolerance="A cycle is one that find_cycle reports: it closes and has at most a tenth of the "
+    "budget as steps. An exponent above 0.001 counts as positive.",
     cells=cells,
     run=run,
     findings=findings,

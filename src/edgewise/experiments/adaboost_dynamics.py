@@ -50,7 +50,7 @@ def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
 
 
 def _one_error_each(cell: Cell) -> Outcome:
-    """All orders of the columns, up to rotation: is each of them a cycle, and a stable one?"""
+    """Whether each order of the columns, up to rotation, is a cycle, and a stable one."""
     M = dynamics.one_error_each(cell.params["m"])
     orders = [(0, *rest) for rest in permutations(range(1, len(M)))]
     found = [dynamics.cycle_from_choices(M, order) for order in orders]
@@ -68,7 +68,7 @@ def _one_error_each(cell: Cell) -> Outcome:
 
 
 def _starts(cell: Cell) -> Outcome:
-    """The 3x3 case from random weights: which cycles are reached?"""
+    """The cycles that random weights reach in the 3x3 case."""
     M = dynamics.one_error_each(3)
     reached: dict[str, int] = {}
     for seed in range(cell.params["starts"]):
@@ -86,7 +86,7 @@ def _name(cycle: dynamics.Cycle) -> str:
 
 
 def _manifold(cell: Cell) -> Outcome:
-    """Repeated examples may share their weight in any way."""
+    """Cycles with repeated examples, which may share their weight in any way."""
     known = dynamics.example("5x3")
     M = known.matrix
     shares = {}
@@ -334,16 +334,16 @@ EXPERIMENT = Experiment(
     item="Theorems 1 to 3, counterexamples",
     title="The dynamics of AdaBoost: orbits, cycles and counterexamples",
     paper=PAPER,
-    tolerance=f"Numbers that the theory gives exactly: within {EXACT:g}. Margins after finitely "
-    "many steps: within 1e-4. Counts and statements: as they are.",
+    tolerance=f"Numbers that the theory gives exactly must agree within {EXACT:g}, margins after "
+    "finitely many steps within 1e-4. Counts must be equal and statements must hold.",
     cells=cells,
     run=run,
     findings=findings,
     pictures=pictures,
     remarks=(
-        "The slides print the 3-cycle without its brackets, and no counterexample at all: the "
-        "matrices are those of the paper they are about.",
-        "That no period is found in finitely many bursts proves nothing by itself; Wang's theorem "
-        "does, and the choices shown are proved one by one.",
+        "The slides print the 3-cycle without its brackets and show no counterexample; the "
+        "matrices are those of the paper that the slides present.",
+        "The absence of a period in finitely many bursts proves nothing by itself. Wang's theorem "
+        "proves it, and each choice shown is proved in exact arithmetic.",
     ),
 )

@@ -1,9 +1,9 @@
 """ABC-MART's search for the base class on resampled splits, by paired tests.
 
 One test set with its original split says little about searches that differ by a few errors. Here
-training and test rows are drawn anew, all settings see the same splits, and the differences of
-their errors are tested by the t-test for resampled splits of Nadeau and Bengio (2003), whose
-variance counts that training rows overlap.
+training and test rows are drawn anew, and all settings use the same splits. The differences of
+their errors are tested by Nadeau and Bengio's t-test for resampled splits (2003), whose variance
+accounts for overlapping training rows.
 """
 
 from math import sqrt
@@ -104,7 +104,7 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
 
 def _beside(data: str, setting: str, scale: Scale, records: Records) -> Finding:
     full, ours = (rates(records, data, each, scale) for each in (EXHAUSTIVE, setting))
-    what = f"{data}: {setting} beside the exhaustive search"
+    what = f"{data}: {setting} compared with the exhaustive search"
     if full is None or ours is None:
         return Finding(what, None, None, "", "not run")
     differences = [b - a for a, b in zip(full, ours, strict=True)]
@@ -126,20 +126,23 @@ def tables(scale: Scale, records: Records) -> list[Table]:
             K = _li.DATA_SETS[data].n_classes
             trees = abc_search.trees_per_round(own, K) if own else float(K)
             rows.append([data, setting, f"{trees:.0f}", f"{mean(found):.2f}"])
-    columns = ["data", "search", "trees a round", "test error %"]
-    return [Table("Cost against error, means of the splits", columns, rows)] if rows else []
+    columns = ["data", "search", "trees per round", "test error %"]
+    return [Table("Cost and error, means over the splits", columns, rows)] if rows else []
 
 
 EXPERIMENT = Experiment(
     name="base-class",
     title="Which base class? Searches on resampled splits, by paired tests",
     paper=abc_search.PAPER,
-    tolerance="A search differs from the exhaustive one if the corrected resampled t-test says so "
-    "(P < 0.05, two-sided, not corrected for the number of settings).",
+    tolerance="A search differs from the exhaustive one if the corrected resampled t-test is "
+    "significant (P < 0.05, two-sided, not corrected for the number of settings).",
     cells=cells,
     run=run,
     findings=findings,
     tables=tables,
-    remarks=("Fixed rounds and part of the rows: 20 leaves, shrinkage 0.1, not to convergence.",),
+    remarks=(
+        "The fits use a fixed number of rounds and a part of the rows, with 20 leaves and "
+        "shrinkage 0.1; they do not run to convergence.",
+    ),
     item="the search for the base class",
 )

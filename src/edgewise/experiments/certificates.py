@@ -1,4 +1,4 @@
-"""Certificates that users can trust: vote mass by label cardinality, and kappa beside a bootstrap.
+"""Tests of certificates: vote mass by label cardinality, and kappa compared with a bootstrap.
 
 Mass: for rows with r of K labels each the least mass of the best votes is the minimum of a convex
 function of one variable (docs/answers/certificates.md), in closed form for r = 0, 1 and K/2; a
@@ -87,7 +87,7 @@ def _kappa(cell: Cell) -> Outcome:
 
 
 def _bootstrap(table: TruthTable, n: int, rng: np.random.Generator) -> dict[str, Any]:
-    """Signs of all pairs on resampled tables, beside the bounds of kappa."""
+    """Signs of all pairs on resampled tables, and the bounds of kappa."""
     bounds = table.stability()
     V = table.pairs.V
     signs = np.sign(V @ table.minimise().beta)
@@ -118,9 +118,9 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
     off = max((abs(e["program"] - e["minimum"]) for e in entries), default=None)
     closed = [abs(e["program"] - e["closed"]) for e in entries if e["closed"] is not None]
     found = [
-        _verdict.close("minimum of one variable less the linear program", off, 0.0, CLOSE),
+        _verdict.close("minimum over one variable minus the linear program's", off, 0.0, CLOSE),
         _verdict.close(
-            "closed form (r = 0, 1, K/2) less the linear program",
+            "closed form (r = 0, 1, K/2) minus the linear program's",
             max(closed, default=None),
             0.0,
             CLOSE,
@@ -165,15 +165,15 @@ def tables(scale: Scale, records: Records) -> list[Table]:
         f"{median(t['within'] for t in found):.2f}",
     ]
     columns = ["lower / upper, median", "least", "tables that change", "within kappa"]
-    return [*shown, Table("Kappa beside resampled tables, 1000 examples", columns, [cells_of])]
+    return [*shown, Table("Kappa and resampled tables, 1000 examples", columns, [cells_of])]
 
 
 EXPERIMENT = Experiment(
     name="certificates",
-    title="Vote mass by label cardinality; kappa beside a bootstrap",
+    title="Vote mass by label cardinality; kappa compared with a bootstrap",
     paper=f"B. Kégl, COLT 2014; {truth_tables.PAPER}",
-    tolerance="The three ways to the least mass agree within 1e-6. One resampled table within the "
-    "certified kappa that changes a sign refutes the certificate.",
+    tolerance="The three computations of the least mass must agree within 1e-6. One resampled "
+    "table within the certified kappa that changes a sign refutes the certificate.",
     cells=cells,
     run=run,
     findings=findings,

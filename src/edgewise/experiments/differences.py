@@ -1,9 +1,9 @@
-"""Tests of guesses about details that the papers omit.
+"""Tests of guesses about details that the papers leave open.
 
-Letter2k: the slides do not say which 2000 rows are trained on. Table 3, Splice: exchanging the
-labels of two classes by permutation turns over only half of them. Table 2, T = 10: the paper's
-AdaBoost.MH is printed to take the class whose score has the largest sign. DNA decides that: its
-features are bits, so that all ways to cut them are the same.
+Letter2k: the slides do not say which 2000 rows are used for training.
+Table 3, Splice: permuting labels of two classes flips only half of them.
+Table 2, T = 10: as printed, the paper's AdaBoost.MH takes the class whose score has the largest
+sign. DNA decides this question: its features are bits, so all kinds of cuts are the same.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ SIGNS = ("dna", "pendigits", "letter")
 
 
 def cells(scale: Scale) -> list[Cell]:
-    """At small scale only what takes a second."""
+    """All cells; at small scale only those that take a second."""
     flipped = [
         Cell(
             f"flipped/{algorithm}",
@@ -50,7 +50,7 @@ def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
 
 
 def _flipped(cell: Cell, data: Split, threads: int | None) -> Outcome:
-    """A fifth of the labels of two classes turned over."""
+    """The labels, a fifth of them flipped; two classes."""
     rng = np.random.default_rng(cell.seed)
     y = data.y_train.copy()
     chosen = rng.choice(len(y), round(_geist.NOISY_SHARE * len(y)), replace=False)
@@ -62,7 +62,7 @@ def _flipped(cell: Cell, data: Split, threads: int | None) -> Outcome:
 
 
 def _signs(data: Split, threads: int | None) -> Outcome:
-    """AdaBoost.MH after few rounds: the largest score, and the largest sign."""
+    """Test errors of AdaBoost.MH by the largest score and by the largest sign, after few rounds."""
     n_classes = int(data.y_train.max()) + 1
     model = _geist.build(MH, n_classes, 0, rounds=FEW_ROUNDS, threads=threads)
     scores = model.fit(data.X_train, data.y_train).decision_function(data.X_test)
@@ -73,7 +73,7 @@ def _signs(data: Split, threads: int | None) -> Outcome:
 
 
 def _subset(cell: Cell, data: Split, threads: int | None) -> Outcome:
-    """MART on random rows of Letter, tested on all others."""
+    """Test errors of MART trained on random rows of Letter and tested on all others."""
     X = np.concatenate([data.X_train, data.X_test])
     y = np.concatenate([data.y_train, data.y_test])
     order = np.random.default_rng(cell.seed).permutation(len(y))
@@ -98,7 +98,7 @@ def _splice(algorithm: str, records: Records) -> list[Finding]:
     paper = _geist.TABLE_3["splice"][algorithm]
     found = []
     for stage, printed in zip(STAGES, paper, strict=True):
-        what = f"splice, a fifth of the labels turned over, {algorithm}, T = {stage}"
+        what = f"splice, a fifth of the labels flipped, {algorithm}, T = {stage}"
         ours = None
         if record is not None:
             ours = round(
@@ -111,7 +111,7 @@ def _splice(algorithm: str, records: Records) -> list[Finding]:
 
 
 def _rules(data: str, records: Records) -> list[Finding]:
-    """The paper's error beside that of either rule."""
+    """The paper's error compared with the error of either rule."""
     record = records.get(f"signs/{data}")
     known = _geist.DATA_SETS[data]
     found = []
@@ -140,18 +140,18 @@ def _one_more_subset(records: Records) -> Finding:
 
 EXPERIMENT = Experiment(
     name="differences",
-    item="what the papers do not tell",
-    title="Guesses about what the papers do not tell, put to the test",
+    item="details that the papers leave open",
+    title="Tests of guesses about details that the papers leave open",
     paper=f"{_li.PAPER}; {_geist.PAPER}",
-    tolerance="A guess holds if the paper's number agrees with ours once it is made: within the "
-    "binomial 95 % band, or within the 95 % prediction interval for one more draw.",
+    tolerance="A guess holds if, with it, our number agrees with the paper's: within the binomial "
+    "95 % band, or within the 95 % prediction interval for one more draw.",
     cells=cells,
     run=run,
     findings=findings,
     remarks=(
         "The rule of the largest sign is refuted: on DNA, where no detail of the cuts can matter, "
-        "the largest score has the paper's error to the last digit and the largest sign has half "
-        "as many errors again. That the paper has more errors after ten rounds on Pendigits and "
-        "Letter is rather due to random cuts (see docs/benchmarks.md).",
+        "the largest score gives the paper's error to the last digit and the largest sign gives "
+        "half as many errors again. Random cuts explain better why the paper has more errors "
+        "after ten rounds on Pendigits and Letter (see docs/benchmarks.md).",
     ),
 )

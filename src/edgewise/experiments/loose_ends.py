@@ -1,9 +1,10 @@
-"""Small parts of the papers: line search, fresh probabilities, testing time, falling test errors.
+"""Smaller questions: line search, recomputed probabilities, testing time, falling test errors.
 
-Li's slides: Algorithm 1 (gradient boosting with a line search), probabilities renewed inside the
-loop over classes, and "testing is faster" for K - 1 trees a round. Rudin, Daubechies and Schapire:
-the test error falls when the training error is zero already. Brossier and Lafitte: which way
-AdaBoost goes, of three classifiers, is a decision tree on the cells. Geist: a schedule of steps.
+Li's slides: Algorithm 1 (gradient boosting with a line search), probabilities recomputed inside the
+loop over classes, and "testing is faster" with K - 1 trees per round. Rudin, Daubechies and
+Schapire: the test error falls after the training error has reached zero. Brossier and Lafitte: a
+decision tree on the cells gives AdaBoost's path through three classifiers. Geist: a schedule of
+steps.
 """
 
 from collections import Counter
@@ -92,7 +93,7 @@ def _newton(  # noqa: PLR0913, PLR0917 - a tree and all it is added to
     data: Split,
     scores: tuple[NDArray[Any], NDArray[Any]],
 ) -> None:
-    """Adds (K - 1) / K sum r / sum p (1 - p) of each leaf, times the shrinkage."""
+    """Add (K - 1) / K sum r / sum p (1 - p) of each leaf, times the shrinkage."""
     leaf = tree.apply(data.X_train)
     step = np.zeros(tree.tree_.node_count)
     top, bottom = (np.bincount(leaf, w, len(step)) for w in (residual, p * (1 - p)))
@@ -102,7 +103,7 @@ def _newton(  # noqa: PLR0913, PLR0917 - a tree and all it is added to
 
 
 def _line_search(trees: list[Any], data: Split, F: NDArray[Any], G: NDArray[Any]) -> None:
-    """One rho for all K trees, as Algorithm 1 has it; a tenth of it is taken."""
+    """Take a tenth of one step rho for all K trees, as Algorithm 1 does."""
     h, at_test = (
         np.column_stack([t.predict(X) for t in trees]) for X in (data.X_train, data.X_test)
     )
@@ -133,7 +134,7 @@ def _testing(data: Split, rounds: int) -> Outcome:
 
 
 def _falling(data: Split, rounds: int) -> Outcome:
-    """SAMME with eight leaves a class: when the training error is zero, and what comes after."""
+    """Test errors of SAMME with eight leaves per class after the training error is zero."""
     K = int(data.y_train.max()) + 1
     model = SAMMEClassifier(n_estimators=rounds, max_leaf_nodes=8 * K, min_samples_leaf=1)
     model.set_params(early_stopping=False).fit(data.X_train, data.y_train)
@@ -145,7 +146,7 @@ def _falling(data: Split, rounds: int) -> Outcome:
 
 
 def _paths(n_tables: int) -> Outcome:
-    """Ways of AdaBoost on random tables of three classifiers, each used once."""
+    """AdaBoost's paths on random tables of three classifiers, each used once."""
     rng = np.random.default_rng(0)
     ways: Counter[str] = Counter()
     for _ in range(n_tables):
@@ -155,7 +156,7 @@ def _paths(n_tables: int) -> Outcome:
 
 
 def _schedule(data: Split, p: Any) -> Outcome:
-    """Thirds of the rounds with learning rates of their own, by warm start."""
+    """Errors with a learning rate for each third of the rounds, by warm start."""
     model = SoftmaxBoostClassifier(warm_start=True, early_stopping=False, random_state=0)
     for part, rate in enumerate(p["rates"], start=1):
         rounds = round(part * p["rounds"] / len(p["rates"]))
@@ -175,7 +176,7 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
     trees = {a: t[a]["trees"] for a in t}
     return [
         _verdict.claim(
-            "testing is faster: ABC-MART has K - 1 trees a round for MART's K",
+            "testing is faster: ABC-MART has K - 1 trees per round, MART has K",
             trees["abc-mart"] * 10 == trees["mart"] * 9 if t else None,
             f"trees: {trees}" if t else "",
         ),
@@ -211,20 +212,23 @@ def tables(scale: Scale, records: Records) -> list[Table]:
     if "paths" in records:
         ways = records["paths"].outcome["ways"]
         shown.append(
-            Table("Ways of AdaBoost", ["first, second, third", "tables"], list(ways.items()))
+            Table("AdaBoost's paths", ["first, second, third", "tables"], list(ways.items()))
         )
     return shown
 
 
 EXPERIMENT = Experiment(
     name="loose-ends",
-    title="Small parts of the papers: line search, testing time, schedules, AdaBoost's ways",
+    title="Smaller questions: line search, testing time, schedules, AdaBoost's paths",
     paper=f"{_li.PAPER}; {truth_tables.PAPER}; {_geist.PAPER}",
-    tolerance="The claims as they are; the tables are not judged.",
+    tolerance="The claims as stated; the tables are not judged.",
     cells=cells,
     run=run,
     findings=findings,
     tables=tables,
-    remarks=("CPU seconds of one thread, the least of nine runs, on a machine that may be busy.",),
+    remarks=(
+        "CPU seconds are those of one thread, the least of nine runs, on a machine that may "
+        "have been busy.",
+    ),
     item="Algorithm 1, 'testing is faster' (Li); introduction (Rudin et al.)",
 )

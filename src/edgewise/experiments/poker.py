@@ -1,4 +1,4 @@
-"""Poker hands, labelled by the rules: a data set that is always at hand, in any size.
+"""Poker hands, labelled by the rules: a data set that is always available, in any size.
 
 UCI's "Poker Hand" (Cattral, Oppacher 2002) is a deterministic function of five cards, so it can be
 drawn again: suits 1..4, ranks 1..13 with the ace as 1, the classes
@@ -23,13 +23,13 @@ TRAIN_ROWS, TEST_ROWS, RARE_ROWS = 25_000, 1_000_000, 5
 STRAIGHT_FLUSH, ROYAL_FLUSH = 8, 9
 Hands = NDArray[np.int64]  # (n, 5): cards 0..51, the suit is card // 13, the rank card % 13 + 1
 
-# The number of pairs of cards of equal rank says what the ranks are: two pairs have two, a full
-# house 3 + 1, four of a kind six.
+# The number of pairs of equal rank determines the hand: two pairs have two, a full house 3 + 1, #
+# four of a kind six.
 _BY_TWINS = np.array([0, 1, 2, 3, 6, 0, 7])
 
 
 def labels(hands: Hands) -> NDArray[np.int64]:
-    """The class of each hand, in whatever order its cards are."""
+    """The class of each hand, for any order of its cards."""
     suit, rank = np.divmod(hands.T.astype(np.int8), RANKS)  # (5, n)
     twins = sum((a == b).astype(np.int8) for a, b in combinations(rank, 2))
     low, high = rank.min(axis=0), rank.max(axis=0)

@@ -1,7 +1,7 @@
-"""The sharp smoothness constant of the soft-max risk, 1 / (3 sqrt(3)), looked for by search.
+"""A search for the sharp smoothness constant of the soft-max risk, 1 / (3 sqrt(3)).
 
-Geist's Lemma 1 has 1. docs/answers/smoothness.md proves that no curvature is larger than
-1 / (3 sqrt(3)); here a search over probabilities, costs and directions tries to find one.
+Geist's Lemma 1 has 1. docs/answers/smoothness.md proves that no curvature is larger than 1 / (3
+sqrt(3)); here a search over probabilities, costs and directions tries to find one.
 """
 
 from math import sqrt
@@ -60,8 +60,8 @@ EXPERIMENT = Experiment(
     name="softmax-smoothness",
     title="The smoothness constant of the soft-max risk (Lemma 1)",
     paper=_geist.PAPER,
-    tolerance="The largest curvature that the search finds is within 1e-4 of 1 / (3 sqrt(3)); one "
-    "that is larger would refute the proof in docs/answers/smoothness.md.",
+    tolerance="The largest curvature that the search finds must be within 1e-4 of 1 / (3 "
+    "sqrt(3)); a larger one would refute the proof in docs/answers/smoothness.md.",
     cells=cells,
     run=run,
     findings=findings,

@@ -167,12 +167,12 @@ def _experiment(number: int, noisy: bool) -> Experiment:
         item=f"Figure {number}",
         title=f"Learning curves of 25 shuffles, {labels} (Figure {number})",
         paper=_geist.PAPER,
-        tolerance="The paper prints figures and says of them what the claims below say.",
+        tolerance="The paper prints figures; the claims below are its statements about them.",
         cells=cells(noisy),
         run=run,
         findings=findings(noisy),
         pictures=pictures(noisy),
-        remarks=("Curves are kept at 36 rounds, evenly spaced in the logarithm.",),
+        remarks=("Curves have 36 points, evenly spaced in the logarithm of the round.",),
     )
 
 

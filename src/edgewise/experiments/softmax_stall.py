@@ -1,9 +1,9 @@
 """Soft-max boosting needs noise: with the exact projection it stalls.
 
 docs/answers/softmax_noise.md proves that with two classes and 0/1 costs the exact projection
-chooses the first stump for ever. Here: how many stumps are in use, the slope R(h) and the norm of
-the gradient, for both projections, on the noisy toy problem and on real sets, and how the number of
-rows delays the escape of the sampled projection.
+repeats the first stump forever. The experiment measures the number of different stumps, the slope
+R(h) and the norm of the gradient, for both projections, on the noisy toy problem and on real sets,
+and whether more rows delay the escape of the sampled projection.
 """
 
 from typing import Any
@@ -105,12 +105,12 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
             "" if exact is None else f"cuts in use: {exact.outcome['cuts']}",
         ),
         _verdict.claim(
-            "sampled projection: other cuts come into use",
+            "sampled projection: other cuts are used, too",
             None if sampled is None else sampled.outcome["cuts"] > 1,
             "" if sampled is None else f"cuts in use: {sampled.outcome['cuts']}",
         ),
         _verdict.claim(
-            "more rows, less noise: the first other cut comes later",
+            "more rows, less noise: the first other cut is used later",
             _later(escape) if len(escape) == len(ROWS[scale]) else None,
             ", ".join(f"{r.params['rows']} rows: {r.outcome['first_other']}" for r in escape),
         ),
@@ -126,7 +126,8 @@ def _later(escape: list[Record]) -> bool:
 def tables(scale: Scale, records: Records) -> list[Table]:
     rows = [_row(name, record) for name, record in records.items()]
     columns = ["data", "cuts", "first other", "R(h) first", "last", "gradient first", "last"]
-    title = "Cuts at the root in use, the slope R(h), the norm of the gradient, errors in percent"
+    title = "Different cuts at the root, the slope R(h), the norm of the gradient, errors in "
+    "percent"
     return [Table(title, [*columns, "training error", "test error"], rows)] if rows else []
 
 

@@ -1,4 +1,4 @@
-"""Geist's Figures 1 to 4: a thousand random problems, soft-max boosting against the other two.
+"""Geist's Figures 1 to 4: soft-max boosting and the other two on a thousand random problems.
 
 Section 5.3. A problem is drawn as scikit-learn's `make_classification` draws it: clusters of points
 around the corners of a cube in the informative columns, further columns that are combinations or
@@ -39,7 +39,7 @@ HIGHEST = Problem()
 
 
 def draw_problem(rng: np.random.Generator) -> Problem:
-    """One that can be made: there are 2^informative corners for all clusters of all classes."""
+    """A possible problem: there are 2^informative corners for all clusters of all classes."""
     while True:
         drawn = Problem(*(_between(rng, *bounds) for bounds in zip(LOWEST, HIGHEST, strict=True)))
         if drawn.n_classes * drawn.clusters <= 2**drawn.informative:
@@ -80,7 +80,7 @@ def _flipped(y: NDArray[np.int64], problem: Problem, seed: int) -> NDArray[np.in
 
 
 def cells(scale: Scale) -> list[Cell]:
-    """A cell is a problem, with all three algorithms."""
+    """One cell per problem, with all three algorithms."""
     small = scale == "small"
     size = {"rounds": 100, "test_rows": 2000} if small else {"rounds": 1000, "test_rows": TEST_ROWS}
     n_problems = 10 if small else PROBLEMS
@@ -216,7 +216,7 @@ def _panels(figure: Any, stages: list[int]) -> Iterator[tuple[Any, str, int]]:
 def _scatter(figure: Any, records: Records, other: str, stages: list[int]) -> None:
     for ax, part, stage in _panels(figure, stages):
         a, b = (errors_of(records, each, part, stage) for each in (other, SOFTMAX))
-        colours = np.where(b > a, "#c4451c", "#2f6f9f")  # red: the other one is better
+        colours = np.where(b > a, "#c4451c", "#2f6f9f")  # red: the other algorithm is better
         ax.scatter(a, b, s=4, c=colours, linewidths=0)
         top = max(a.max(), b.max(), 1e-3)
         ax.plot([0, top], [0, top], color="#222222", linewidth=0.6)
@@ -236,8 +236,8 @@ EXPERIMENT = Experiment(
     item="Figures 1 to 4",
     title="A thousand synthetic problems (Figures 1 to 4)",
     paper=_geist.PAPER,
-    tolerance="The paper prints figures and says of them what the claims below say. Almost always: "
-    "on nine problems of ten; often better: more often better than worse.",
+    tolerance="The paper prints figures; the claims below are its statements about them. Almost "
+    "always: on nine of ten problems; often better: more often better than worse.",
     cells=cells,
     run=run,
     findings=findings,
@@ -246,8 +246,8 @@ EXPERIMENT = Experiment(
     remarks=(
         "Both comparisons are made on the same thousand problems; the paper drew a thousand for "
         "each.",
-        "In the copy of the paper at hand some bounds of section 5.3 are hard to read: up to five "
-        "redundant, repeated and useless columns and at least 200 rows are our reading.",
-        "A draw with more clusters than corners cannot be made and is drawn again.",
+        "Some bounds of section 5.3 are hard to read in our copy of the paper; we read up to five "
+        "redundant, repeated and useless columns and at least 200 rows.",
+        "A draw with more clusters than corners is impossible and is repeated.",
     ),
 )

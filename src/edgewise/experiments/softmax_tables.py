@@ -1,6 +1,6 @@
-"""Geist's Tables 2 and 3: test errors after 10, 100 and 1000 rounds, and with noisy labels.
+"""Geist's Tables 2 and 3: test errors after 10, 100 and 1000 rounds, with clean and noisy labels.
 
-Table 2 also with random cuts, which the paper's trees probably had.
+Table 2 is also run with random cuts, which the paper's trees probably used.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,18 +22,18 @@ Paper = Mapping[str, Mapping[str, tuple[float, ...]]]
 
 @dataclass(frozen=True)
 class Kind:
-    """What a table is about: the labels, and what all trees have."""
+    """The labels of a table, and the parameters that all its trees share."""
 
     noisy: bool = False
     own: Mapping[str, Any] = field(default_factory=dict)
 
     def draws(self, algorithm: str) -> bool:
-        """Return whether anything is drawn."""
+        """Return whether the results depend on a seed."""
         return self.noisy or bool(self.own) or algorithm == SOFTMAX
 
 
 def cells(kind: Kind) -> Callable[[Scale], list[Cell]]:
-    """A cell is a data set, an algorithm and a draw; from cheap to expensive sets."""
+    """One cell for each data set, algorithm and draw, from cheap to expensive sets."""
 
     def of_scale(scale: Scale) -> list[Cell]:
         chosen = SMALL if scale == "small" else tuple(_geist.DATA_SETS)
@@ -166,7 +166,7 @@ def _claim_noisy(rates: Mapping[str, Mapping[str, float]]) -> Finding:
 
 
 def tables(paper: Paper, kind: Kind) -> Callable[[Scale, Records], list[Table]]:
-    """The table as the paper has it."""
+    """The table in the paper's layout."""
 
     def of_records(scale: Scale, records: Records) -> list[Table]:
         rows = []
@@ -183,20 +183,22 @@ def tables(paper: Paper, kind: Kind) -> Callable[[Scale, Records], list[Table]]:
 
 
 REMARKS = (
-    "SAMME's tree of (K - 1) 12 leaves makes no error on the training rows of Segment and Vowel: a "
-    "perfect tree has an infinite vote, and boosting ends there (one-vs-all AdaBoost.MH likewise, "
-    "some rounds later). The paper continues, in a way it does not describe. The best guess is "
-    "that its trees drew their cuts at random (see `softmax-table-2-random`); ties "
-    "between equal splits, broken at random, do not explain it.",
-    "The paper's Segment has 210 training rows and, by its Table 1, ten classes: UCI's has seven.",
-    "Splice's test part is put together again from UCI's rows: the same rows, in another order.",
-    "sm-boost draws one label for every row; the paper draws rows, too.",
-    "The paper prints that AdaBoost.MH takes the class whose score has the largest sign. It did "
-    "not: on DNA the largest score has the paper's errors to the last digit, the largest sign half "
-    "as many again (see the experiment `differences`).",
+    "SAMME's tree of (K - 1) 12 leaves makes no error on the training rows of Segment and Vowel: "
+    "a perfect tree has an infinite vote, and boosting ends there (one-vs-all AdaBoost.MH "
+    "likewise, some rounds later). The paper continues, but does not say how. The best guess is "
+    "that its trees used random cuts (see `softmax-table-2-random`); random tie-breaking between "
+    "equal splits does not explain it.",
+    "According to the paper's Table 1, its Segment has 210 training rows and ten classes; UCI's "
+    "has seven classes.",
+    "Splice's test part was assembled from UCI's rows: the same rows in another order.",
+    "sm-boost draws one label for every row; the paper also draws rows.",
+    "As printed, the paper's AdaBoost.MH takes the class whose score has the largest sign. Its "
+    "figures contradict this: on DNA the largest score gives the paper's errors to the last "
+    "digit, the largest sign half as many again (see the experiment `differences`).",
     "Labels are exchanged by permuting those of a fifth of the rows among themselves, so with the "
-    "two classes of Splice only a tenth of the labels become wrong. With a fifth turned over we "
-    "come closer: sm-boost agrees, the other two are then above (see `differences`).",
+    "two classes of Splice only a tenth of the labels become wrong. If a fifth of the labels is "
+    "flipped instead, sm-boost agrees and the other two have more errors than the paper (see "
+    "`differences`).",
 )
 
 
@@ -209,9 +211,9 @@ def _experiment(
         item=f"Table {number}{what}",
         title=f"AdaBoost.MH, SAMME and soft-max boosting, {labels}{what} (Table {number})",
         paper=_geist.PAPER,
-        tolerance="A test error (the mean of three draws, where something is drawn) agrees if it "
-        "is within the binomial 95 % band around the paper's. 'Almost always' means: on three "
-        "quarters of the data sets.",
+        tolerance="A test error (the mean of three draws for algorithms that use a seed) agrees "
+        "if it is within the binomial 95 % band around the paper's. 'Almost always' means: on "
+        "three quarters of the data sets.",
         cells=cells(kind),
         run=run,
         findings=findings(paper, kind),

@@ -1,14 +1,13 @@
 """Geist's Figure 7: the noisy toy problem that defeats convex boosters.
 
 Long and Servedio, "Random classification noise defeats all convex potential boosters" (2010), with
-the sizes of Geist's section 5.5.2: 21 bits, 4000 training rows with a share p of wrong labels,
-10 000 test rows without. A quarter of the rows have a large margin, a quarter are "pullers", half
-are "penalizers". The majority of the bits is the label of every row, but a booster of stumps that
-believes noisy labels does not find that out.
-
-Stumps: 1000 rounds of SAMME (here AdaBoost) and of soft-max boosting, MartiBoost with 300 layers,
-whose training rows walk at random as in the paper. Two variants of ours are beside them: MartiBoost
-with `routing="expected"`, and soft-max boosting with wider steps.
+the sizes of Geist's section 5.5.2: 21 bits, 4000 training rows with a share p of wrong labels, 10
+000 test rows without. A quarter of the rows have a large margin, a quarter are "pullers", half are
+"penalizers". The majority of the bits is the label of every row, but a booster of stumps that
+trusts noisy labels does not find this rule. All use stumps: SAMME (here AdaBoost) and soft-max
+boosting for 1000 rounds, and MartiBoost with 300 layers, whose training rows walk at random as in
+the paper. Two variants of ours are added: MartiBoost with `routing="expected"`, and soft-max
+boosting with wider steps.
 """
 
 from collections.abc import Mapping, Sequence
@@ -159,7 +158,7 @@ def by_noise(records: Records) -> dict[tuple[float, str], list[float]]:
 
 
 def findings(scale: Scale, records: Records) -> list[Finding]:
-    """The claims, once there is a draw of everything."""
+    """The claims, once every cell has one draw."""
     errors = {at: mean(of_draws) for at, of_draws in by_noise(records).items()}
     if scale == "small":
         return [
@@ -197,7 +196,7 @@ def tables(scale: Scale, records: Records) -> list[Table]:
     columns = ["p", *algorithms]
     return [
         Table("Test error in percent, mean and standard deviation of the draws", columns, means),
-        Table(f"Draws with an error of at most {PERFECT:.1%}, of all", columns, perfect),
+        Table(f"Draws with an error of at most {PERFECT:.1%}, and all draws", columns, perfect),
     ]
 
 
@@ -244,22 +243,22 @@ EXPERIMENT = Experiment(
     item="Figure 7",
     title="The noisy toy problem of Long and Servedio (Figure 7)",
     paper=_geist.PAPER,
-    tolerance="The paper prints a figure and says of it what the claims below say. Perfect: a mean "
-    "test error of at most 0.1 %.",
+    tolerance="The paper prints a figure; the claims below are its statements about it. Perfect: "
+    "a mean test error of at most 0.1 %.",
     cells=cells,
     run=run,
     findings=findings,
     tables=tables,
     pictures=pictures,
     remarks=(
-        "sm-boost is the paper's: steps of its section 5.1, one label drawn for every row. It is "
-        "perfect or far off: which of the two is up to the draw, also without noise.",
+        "sm-boost is the paper's variant: steps of its section 5.1, one label drawn for every "
+        "row. It is either perfect or far off, depending on the draw, even without noise.",
         "MartiBoost's training rows walk at random, as in the paper; prediction is the mean over "
-        "all walks. Ours are 'MartiBoost, expected', where a training row is in every node with "
-        "its probability, and 'sm-boost, wider': twice the step, each stump chosen among a quarter "
-        "of the bits.",
-        "With 100 draws of everything this takes hours; what is there is judged as soon as every "
-        "noise level has a draw.",
+        "all walks. Our variants are 'MartiBoost, expected', in which a training row is in every "
+        "node with its probability, and 'sm-boost, wider', with twice the step and each stump "
+        "chosen among a quarter of the bits.",
+        "With 100 draws of every cell the run takes hours; results are judged as soon as every "
+        "noise level has one draw.",
     ),
     version=2,  # 1 had our routing under the name of MartiBoost
 )

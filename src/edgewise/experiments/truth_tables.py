@@ -80,7 +80,7 @@ def _stumps(data: Split) -> TruthTable:
 
 
 def _outcome(table: TruthTable) -> Outcome:
-    """The minimiser by three ways, where AdaBoost gets to, and the stability margin."""
+    """The minimiser in three ways, the point that AdaBoost reaches, and the stability margin."""
     counts = {"".join("-+"[int(s > 0)] for s in p): float(c) for p, c in _occupied(table)}
     if not table.existence.exists:
         return {"counts": counts, "exists": False}
@@ -110,7 +110,7 @@ def _occupied(table: TruthTable) -> list[tuple[NDArray[np.int8], float]]:
 
 
 def counted(outcomes: list[Outcome]) -> Outcome:
-    """What is true of how many of the tables that have a minimum; the margins of those with one."""
+    """The number of tables with a minimum on which each statement holds, and their margins."""
     tables = [each for each in outcomes if each["exists"]]
     full = [each for each in tables if each["full_pairs"] >= 3]
     return {
@@ -149,7 +149,7 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
             "relaxation converges to it", total["relaxed"] == n, f"on {total['relaxed']} of {n}"
         ),
         _verdict.claim(
-            "the equations for three classifiers (corrected) give it",
+            "the (corrected) equations for three classifiers give the minimiser",
             total["closed"] == n,
             f"{total['closed']} of {n}",
         ),
@@ -159,7 +159,7 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
             f"{total['falls']} of {n_tables}",
         ),
         _verdict.claim(
-            "AdaBoost need not converge to the minimiser: it stays away from it on some tables",
+            "AdaBoost need not converge to the minimiser: on some tables it stays away from it",
             total["apart"] > 0,
             f"on {total['apart']} of {n_tables}, after {ROUNDS} rounds",
         ),
@@ -183,7 +183,7 @@ def tables(scale: Scale, records: Records) -> list[Table]:
             continue
         for way in ("newton", "relaxation", "closed_form", "adaboost"):
             rows.append([name, way, *(f"{b:.4f}" for b in record.outcome[way])])
-    title = "The vote of least risk by three ways, and where AdaBoost gets to"
+    title = "The vote of least risk, computed in three ways, and the point that AdaBoost reaches"
     return [Table(title, ["table", "way", "beta 1", "beta 2", "beta 3"], rows)] if rows else []
 
 
@@ -204,8 +204,8 @@ EXPERIMENT = Experiment(
     item="three classifiers",
     title="Three classifiers: relaxation against AdaBoost",
     paper=PAPER,
-    tolerance=f"Coefficients are the same within {CLOSE:g} and differ above {APART:g}; statements "
-    "as they are.",
+    tolerance=f"Coefficients are equal if they agree within {CLOSE:g} and differ if they are more "
+    f"than {APART:g} apart; statements must hold.",
     cells=cells,
     run=run,
     findings=findings,
@@ -213,8 +213,8 @@ EXPERIMENT = Experiment(
     pictures=pictures,
     version=2,  # cells of drawn tables are counts
     remarks=(
-        "The slides misprint the coefficients of three classifiers: beta 1 is (X2 + X3) / 2.",
-        "AdaBoost's coefficients only grow; with the negated classifiers among its choices it "
+        "The slides misprint the coefficients of three classifiers; beta 1 is (X2 + X3) / 2.",
+        "AdaBoost's coefficients can only grow; with the negated classifiers among its choices it "
         "would converge.",
     ),
 )

@@ -1,8 +1,8 @@
 """Factorised AdaBoost.MH on real data: edge, vote mass, and the bounds of the theory.
 
 Kégl's open problem asks for a lower bound on the weight w' that votes leave to the base classifier,
-independent of the number of rows; Zou and Xu (2026) have the sharp one. Here it is held against
-what happens in fits. A cell is a data set and a base learner.
+independent of the number of rows; Zou and Xu (2026) have the sharp one. Here it is compared with
+real fits. A cell is a data set and a base learner.
 """
 
 from typing import Any
@@ -81,7 +81,7 @@ def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
 
 
 def _bound(found: Any, n_classes: int) -> int | None:
-    """Eq. 13 with the least edge that was seen."""
+    """Eq. 13 with the least observed edge."""
     delta = float(found.edge.min())
     if not 0 < delta <= 1:
         return None
@@ -141,7 +141,7 @@ def tables(scale: Scale, records: Records) -> list[Table]:
         for name, record in records.items()
     ]
     columns = ["data, base", "K", "least edge", "least vote mass", "least best mass", "bound"]
-    title = "Over the rounds looked at; the last column: the first round without a wrong label"
+    title = "Over the rounds examined; the last column is the first round without a wrong label"
     return [Table(title, [*columns, "no error after"], rows)] if rows else []
 
 
@@ -176,9 +176,9 @@ def _draw(figure: Any, records: list[Record]) -> None:
 EXPERIMENT = Experiment(
     name="vote-mass",
     item="eqs. 13 to 15",
-    title="Edge, vote mass and the bounds of AdaBoost.MH on real runs",
+    title="Edge, vote mass and the bounds of AdaBoost.MH in real fits",
     paper=PAPER,
-    tolerance="The inequalities must hold in every round looked at, up to rounding (1e-9).",
+    tolerance="The inequalities must hold in every round that is examined, up to rounding (1e-9).",
     cells=cells,
     run=run,
     findings=findings,
@@ -186,6 +186,7 @@ EXPERIMENT = Experiment(
     pictures=pictures,
     remarks=(
         "The vote mass of a round with a Hamming tree is that of its root.",
-        "With more than 24 classes the best votes are bracketed; what is shown is what was found.",
+        "With more than 24 classes the best votes are only bracketed; the table shows the best "
+        "found.",
     ),
 )

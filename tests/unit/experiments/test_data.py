@@ -87,7 +87,7 @@ def test_openml_that_fails_is_a_missing_set(monkeypatch):
     monkeypatch.delenv(_data.FOLDER, raising=False)
     monkeypatch.setattr(_data, "_reachable", lambda: True)
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", broken)
-    with pytest.raises(DataSetMissingError, match="OpenML does not deliver: reset by peer"):
+    with pytest.raises(DataSetMissingError, match="OpenML failed: reset by peer"):
         _data.load("pendigits")
 
 

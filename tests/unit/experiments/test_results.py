@@ -1,4 +1,4 @@
-"""The results in the documents are what the experiments say of the cells beside them."""
+"""The results in the documents follow from the experiments and the cells beside them."""
 
 import json
 from pathlib import Path
@@ -23,6 +23,10 @@ def test_findings_follow_from_the_cells(name):
     in_order = {cell: mine[cell] for cell in planned if cell in mine}
     found = [finding.as_dict() for finding in each.findings("paper", in_order)]
     assert json.loads(json.dumps(found)) == told["findings"]
+    words = (each.title, each.paper, each.tolerance, list(each.remarks))
+    assert words == tuple(told[key] for key in ("title", "paper", "tolerance", "remarks"))
+    titles = [table.title for table in each.tables("paper", in_order)]
+    assert titles == [table["title"] for table in told["tables"]]
     assert (FOLDER / f"{name}-paper.md").read_text() == page(told)
 
 
