@@ -88,7 +88,7 @@ hand_in(distributed=_distributed, report=_report)
 
 
 def __getattr__(name: str) -> Any:
-    """Loads the classifier that needs the laboratory, and with it SciPy's solvers, when asked."""
+    """Import the classifier that needs the laboratory and SciPy's solvers on first access."""
     if name != "TruthTableClassifier":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from .truth_table_classifier import TruthTableClassifier  # noqa: PLC0415

@@ -1,6 +1,6 @@
-"""Stands where the compiled module belongs, and is loaded only where that is missing.
+"""A placeholder that Python loads only if the compiled module is missing.
 
-Python prefers ``_core.*.so`` to this file. The linter of imports knows the module by it.
+Python prefers ``_core.*.so`` to this file. The import linter uses the file to find the module.
 """
 
 raise ImportError(

@@ -41,9 +41,9 @@ def test_dates_and_times_are_refused(kind):
 
 def test_whole_numbers_that_no_float_can_hold_are_refused():
     X = np.array([[10**400, 1], [2, 1]], dtype=object)
-    with pytest.raises(InvalidDataError, match="X must hold numbers only.*too large"):
+    with pytest.raises(InvalidDataError, match="X must contain only numbers.*too large"):
         mart().fit(X, [0, 1])
-    with pytest.raises(InvalidDataError, match="X must hold numbers only.*too large"):
+    with pytest.raises(InvalidDataError, match="X must contain only numbers.*too large"):
         mart().fit([[1.0, 2.0], [2.0, 1.0]] * 4, [0, 1] * 4).predict(X)
 
 

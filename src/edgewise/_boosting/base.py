@@ -46,7 +46,7 @@ SHARE_AT_A_TIME = 0.2  # of the rows, held out in a trial
 SHARE_FOR_GOOD = 0.1  # of the rows, held out and never learned from
 
 
-# What a fit keeps of every row, where rows are on other machines or on a disk.
+# What a fit keeps of every row if rows are on other machines or on a disk.
 StateElsewhere = Literal["posterior", "label weights"]
 
 
@@ -56,12 +56,12 @@ class Fit(NamedTuple):
     rows: Rows
     classes: NDArray[Any]
     validation: Rows | None
-    watched: bool  # whether the validation rows say when to stop
-    continues: bool  # from the model there is, by warm_start
+    watched: bool  # whether the validation rows determine when to stop
+    continues: bool  # from the existing model, with warm_start
     given: dict[str, Any]  # X, y and metadata as they came, for callbacks
     begin: float  # seconds on the clock
     parts: Sequence[tuple[Rows, Rows]] = ()  # rows to learn from and rows held out, in trials
-    class_factors: NDArray[np.float64] | None = None  # by class_weight, where y is elsewhere
+    class_factors: NDArray[np.float64] | None = None  # by class_weight, if y is elsewhere
 
 
 class Ready(NamedTuple):
@@ -77,7 +77,7 @@ class Ready(NamedTuple):
 class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin, BaseEstimator):
     """The estimator that all boosters share.
 
-    `fit` is a transaction: a fit that fails or is interrupted leaves the estimator as it was.
+    `fit` is a transaction: a fit that fails or is interrupted leaves the estimator unchanged.
     Derived classes inherit the descriptions below (see ``_ground.documented``).
 
     Parameters
@@ -208,7 +208,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         "stop_reason_": p.text(),
     }
 
-    # Families say the rest of these four.
+    # Families define the rest of these four.
     n_estimators: Any
     learning_rate: float
     max_leaf_nodes: Any
@@ -233,7 +233,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
     n_jobs: int | None = None
     verbose: int = 0
 
-    # --- what a family or an algorithm says ---------------------------------------------------
+    # --- what a family or an algorithm provides ---------------------------------------------------
 
     @abstractmethod
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> RoundRule:
@@ -386,7 +386,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         return self.early_stopping is True
 
     def _need_rounds(self, done: int) -> None:
-        """Check that a warm start has no more rounds than `n_estimators`."""
+        """Check that a warm start does not begin with more rounds than `n_estimators`."""
         if done > self._n_rounds():
             raise InvalidParameterError(
                 f"The 'n_estimators' parameter of {type(self).__name__} must be at least the "
@@ -403,7 +403,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         return self._most_rounds if self.n_estimators == "auto" else self.n_estimators
 
     def _given_validation(self, given: tuple[Any, Any, Any], classes: NDArray[Any]) -> Rows | None:
-        """The rows given for validation, checked; None if there are none or they are not wanted."""
+        """The rows given for validation, checked; None if there are none or they are not needed."""
         absent = [name for name, value in zip(VALIDATION, given, strict=True) if value is None]
         if "X_val" in absent or "y_val" in absent:
             present = [name for name in VALIDATION if name not in absent]
@@ -520,7 +520,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         return int(footprint.SLACK * max(fit, self._trials_bytes(size))) + footprint.FIXED
 
     def _trials_bytes(self, size: Size) -> float:
-        """Trials that find the number of rounds, side by side, each with a copy of its rows."""
+        """Memory of the trials that find the number of rounds; each has a copy of its rows."""
         n_trials = n_held_out_parts(size.n, self._share(SHARE_AT_A_TIME))
         one = self._growing_bytes(size) + size.copy_of_x
         return footprint.labels(size) + n_trials * one + footprint.binning(size)
@@ -578,7 +578,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
 
 @contextmanager
 def transaction(estimator: BaseEstimator) -> Iterator[None]:
-    """Nothing half-fitted is left, and an old model stays as it was."""
+    """Restore the estimator if the fit fails, so that an old model stays unchanged."""
     before = dict(estimator.__dict__)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Calibration: scores F become s F + t, so that their soft-max says the frequencies of the classes.
+"""Calibration: scores F become s F + t, so that their soft-max agrees with class frequencies.
 
 One factor for all classes is temperature scaling (Guo and others, ICML 2017), a factor and a shift
 for each is vector scaling: both have the largest likelihood on validation rows. What `class_weight`
@@ -24,7 +24,8 @@ from .._ground import portable
 from .._model.model import Model, Scores
 
 Vector = NDArray[np.float64]
-# A weak pull towards s = 1, t = 0 keeps few rows, all of them right, from making them infinite.
+# A weak pull towards s = 1, t = 0 keeps both finite even if all of a few rows are predicted
+# correctly.
 PULL = 1e-3
 
 
@@ -33,7 +34,8 @@ class Scaling:
 
     def __init__(self, scores: Scores, rows: Rows) -> None:
         weights = rows.shares()
-        # In an order of their own, so that sums do not depend on that in which rows came.
+        # In an order that depends on the rows' content only, so sums do not depend on the input
+        # order.
         order = np.lexsort((weights, rows.codes, *scores.T))
         self._scores = scores[order]  # (n, n_classes)
         self._weights = weights[order]  # (n), summing to 1
@@ -82,7 +84,7 @@ def _minimum(loss: Any, start: Vector) -> Vector:
 
 
 def calibrated(model: Model, method: str, validation: Rows | None, undo: Vector) -> Model:
-    """The model rescaled; `undo` (n_classes) are the weights of the classes to be undone.
+    """The rescaled model; `undo` (n_classes) contains the class weights to be undone.
 
     Scaling sees the validation rows with the class weights that training saw, which are undone
     afterwards.

@@ -1,8 +1,8 @@
-"""Callbacks: scikit-learn's (1.9 and later), a round of boosting being a task of the fit.
+"""Callbacks: scikit-learn's (1.9 and later), with each boosting round as a task of the fit.
 
-Older versions of scikit-learn have none. There `set_callbacks` takes any objects with the two
-methods `on_fit_task_begin(estimator, context)` and `on_fit_task_end(estimator, context)`, the same
-that newer versions call; the latter stops the fit if it returns True. A hook that names
+Older versions of scikit-learn have no callbacks. With them `set_callbacks` takes any objects that
+have the methods `on_fit_task_begin(estimator, context)` and `on_fit_task_end(estimator, context)`,
+which newer versions call, too; the latter stops the fit if it returns True. A hook that names
 `fitted_estimator`, `X`, `y` or `metadata` as keyword-only parameters gets them.
 """
 
@@ -58,7 +58,7 @@ class Task:
 
 
 class OwnCallbackSupport:
-    """Stands in for scikit-learn's mixin where there is none."""
+    """Replaces scikit-learn's mixin in versions that lack it."""
 
     _skl_callbacks: list[Any]
 
@@ -99,10 +99,10 @@ managed: Callable[..., Any] = with_callbacks or _as_it_is
 
 
 class CallbackWatcher(Watcher):
-    """Tells the callbacks of an estimator about its rounds.
+    """Calls the callbacks of an estimator in its rounds.
 
-    `given` are X, y and metadata of the fit; `attributes` says what the estimator would have if the
-    fit ended with this round.
+    `given` contains X, y and metadata of the fit; `attributes` returns the attributes that the
+    estimator would have if the fit ended with this round.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class CallbackWatcher(Watcher):
         return "a callback" if stop else None
 
     def end(self, attributes: dict[str, Any]) -> None:
-        """The fit is over; `attributes` are those of the estimator fitted."""
+        """End the fit; `attributes` are those of the fitted estimator."""
         self._fit.call_on_fit_task_end(
             estimator=self._estimator, reconstruction_attributes=lambda: attributes, **self._given
         )

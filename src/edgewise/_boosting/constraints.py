@@ -1,7 +1,7 @@
-"""Constraints on a model: features that may not meet, classes that may move one way only.
+"""Constraints on a model: interactions of features, and directions in which classes may move.
 
-The parameters name features by number or name and classes by label; here they become what the core
-reads, or one clear error.
+The parameters name features by number or name and classes by label. This module translates them for
+the core, or raises one clear error.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -21,15 +21,15 @@ CONSTANT = 2  # a direction: neither up nor down
 class Interactions(NamedTuple):
     """The features that may meet on one path of a tree."""
 
-    at_most: int = 0  # different features on a path; 0: no such limit
+    at_most: int = 0  # most different features on a path; 0: no limit
     sets: list[list[int]] = []  # noqa: RUF012  # a path stays within one; none: no limit
 
     def limits(self) -> dict[str, Any]:
-        """As the core's GrowLimits names it."""
+        """The arguments of the core's GrowLimits."""
         return {"most_features_together": self.at_most, "features_together": self.sets}
 
     def beside(self, path: Collection[int], features: Iterable[int]) -> list[int]:
-        """Those of `features` that may join the features of `path`."""
+        """The features among `features` that may join those of `path`."""
         met = set(path)
         if self.at_most:
             return [f for f in features if f in met or len(met) < self.at_most]
@@ -52,8 +52,8 @@ def interactions(estimator: BaseEstimator) -> Interactions:
 def directions(estimator: BaseEstimator, classes: NDArray[Any]) -> Directions | None:
     """Return how each class may move with each feature: -1, 0, 1 or CONSTANT, (d, n_classes).
 
-    From the estimator's parameter `monotonic_cst`. None if nothing is constrained. That class k
-    rises against class j is kept by letting k only rise and j only fall.
+    From the estimator's parameter `monotonic_cst`. None if nothing is constrained. If class k must
+    rise against class j, k may only rise and j may only fall.
     """
     given = estimator.monotonic_cst
     if given is None:
@@ -157,7 +157,7 @@ def _class(estimator: BaseEstimator, column: int, label: Any, classes: NDArray[A
 def _need_no_contradiction(
     estimator: BaseEstimator, column: int, rises: set[tuple[int, int]], classes: NDArray[Any]
 ) -> None:
-    """No class may have to rise and to fall against another, directly or by way of others."""
+    """Check that no class has to both rise and fall against another, directly or through others."""
     closure = np.zeros((len(classes), len(classes)), dtype=bool)
     for k, j in rises:
         closure[k, j] = True

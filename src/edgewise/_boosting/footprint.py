@@ -1,6 +1,6 @@
-"""The memory of a fit: bounds of the arrays of the core and of Python, counted.
+"""The memory of a fit: counted upper bounds for the arrays of the core and of Python.
 
-An estimator says what its state and its trees take; what every fit has is said here.
+An estimator counts its state and its trees; this module counts what every fit needs.
 """
 
 from abc import abstractmethod
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from .._data.features import MOST_BINS
 
-SLACK = 1.1  # what the allocator cannot reuse
+SLACK = 1.1  # factor for memory that the allocator cannot reuse
 FIXED = 4 * 2**20  # of a process, whatever the data
 HELD = 2**28  # bytes of histograms that a core's grower keeps
 BLOCK = 2**14  # places of a block of the binned data
@@ -31,7 +31,7 @@ class Size(NamedTuple):
 
     @property
     def places(self) -> float:
-        """Of a histogram; features that differ little in bins are given as many."""
+        """Places of a histogram; features with similar numbers of bins get equally many."""
         most = self.bins + 1 if not self.is_sparse else self.entries / self.d + 2
         return 1.25 * self.d * min(self.bins + 1, self.n + 1, most)
 
@@ -65,7 +65,7 @@ class ForestSize(NamedTuple):
 
 
 class Measured:
-    """Adds the memory of a fit, from what the state and the trees of the estimator take."""
+    """Computes the memory of a fit from that of the state and the trees of the estimator."""
 
     max_leaf_nodes: Any
     max_depth: int | None
@@ -86,7 +86,7 @@ class Measured:
         return self.max_leaf_nodes or 0
 
     def _least_rows_of(self, n_rows: int) -> int:
-        """Rows that a leaf must hold, if classes are as rare as can be."""
+        """Least rows of a leaf if the classes are as rare as possible."""
         return int(self.min_samples_leaf)
 
     def _tree_size(self, size: Size) -> TreeSize:
@@ -136,7 +136,7 @@ def binned(size: Size) -> float:
 
 
 def forest(model: ForestSize, tree: TreeSize) -> float:
-    """The model, of which there are two copies and room to grow when it is done."""
+    """The model; at the end there are two copies and spare capacity."""
     return 3 * model.rounds * model.trees * tree.leaves * (66 + 12 * model.width)
 
 

@@ -21,7 +21,7 @@ Criterion = Literal["newton", "least_squares"]
 Layout = Literal["by_row", "by_class", "lists"]
 T = TypeVar("T")
 Tree = _core.Tree
-ALONE = -1  # as a base class: none
+ALONE = -1  # in place of a base class: there is none
 NOTHING_LEFT = 1e-12  # mean training log loss below which rounds change nothing
 
 
@@ -32,7 +32,7 @@ def binned(rows: Rows, max_bins: int, categorical: list[int], n_threads: int) ->
 
 
 def grown(grow: Callable[[T], list[Tree]], drawn: T | None, everything: T) -> list[Tree]:
-    """Trees on what a round draws; on everything if that teaches nothing."""
+    """Grow trees on the drawn rows and features; on everything if these trees have no split."""
     if drawn is not None:
         trees = grow(drawn)
         if not all(tree.moves_nothing for tree in trees):
@@ -54,7 +54,7 @@ class Growing:
         limits_of_round: Callable[[int], _core.GrowLimits] | None = None,
         data: _core.BinnedData | None = None,
     ) -> None:
-        """With `data`, the rows are binned already."""
+        """`data` contains the rows if they are already binned."""
         self.n_threads = n_threads
         self.n_rounds = 0
         self._limits = limits
@@ -69,8 +69,8 @@ class Growing:
 class Engine(Growing):
     """Grows trees from the posterior and adds them to it.
 
-    The posterior is laid out by class for class trees; by row, or with many classes as lists of
-    those that matter, for pair trees.
+    For class trees the posterior is stored class by class; for pair trees row by row or, with many
+    classes, as lists of the classes that matter.
     """
 
     def __init__(self, rows: Rows, start: Weights, *, layout: Layout, **growing: Any) -> None:
@@ -122,7 +122,7 @@ class Engine(Growing):
         self.n_rounds += 1
 
     def replay(self, model: Model, X: Matrix) -> None:
-        """Brings the posterior to where the rounds of `model` left it."""
+        """Restore the posterior after the rounds of `model`."""
         model.replay(X, self.posterior, self.n_threads)
         self.n_rounds += model.n_rounds
 
@@ -143,7 +143,10 @@ class Engine(Growing):
 
 
 def set_leaves(tree: Tree, values: Weights, classes: ArrayLike) -> None:
-    """Says what the leaves of a tree move: values (n_leaves, width) of the classes, which are given
-    for every leaf or, (width), for all."""
+    """Set the moves of a tree's leaves.
+
+    `values` (n_leaves, width) are those of `classes`, which are given for every leaf or, as
+    (width), once for all leaves.
+    """
     of_leaves = np.broadcast_to(np.asarray(classes, dtype=np.int32), values.shape)
     _core.set_leaves(tree, np.ascontiguousarray(values), np.ascontiguousarray(of_leaves))

@@ -1,8 +1,8 @@
 """The boosting loop, the same for every algorithm.
 
-A round rule says what to grow; everything else that may happen in a round (watching a validation
-set or the clock, showing progress, callbacks) is a watcher handed in. What a round adds to the
-model are items: trees, or classifiers of another library.
+A round rule determines what grows; everything else in a round (watching a validation set or the
+clock, showing progress, callbacks) is done by watchers. A round adds items to the model: trees, or
+classifiers of another library.
 """
 
 import time
@@ -27,7 +27,7 @@ class Engine(Protocol):
         """Moves the scores of the training rows."""
 
     def replay(self, model: Any, X: Matrix) -> None:
-        """Brings the state to where a model of earlier rounds left it."""
+        """Restore the state after the rounds of a model."""
 
     def loss(self) -> float:
         """The training loss that boosting lowers."""
@@ -41,10 +41,10 @@ class RoundRule(Protocol):
 
     @property
     def stop_reason(self) -> str | None:
-        """Set by the round after which there is nothing more to do, maybe in an earlier fit."""
+        """Why boosting must end; set by a round, perhaps one of an earlier fit."""
 
     def round(self, engine: Any, m: int) -> list[Any]:
-        """The items of round m (from 0). The loop adds them to the scores."""
+        """Return the items of round m, from 0. The loop adds them to the scores."""
 
     def story(self) -> dict[str, float]:
         """Return the algorithm's entries of its last round, for ``history_``."""
@@ -65,7 +65,7 @@ class Builder(Protocol):
 
 
 class History:
-    """Figures per round; becomes the dict of arrays ``history_``."""
+    """Figures per round, from which the dict of arrays ``history_`` is made."""
 
     def __init__(self) -> None:
         self._columns: defaultdict[str, list[float]] = defaultdict(list, loss=[], seconds=[])
@@ -79,7 +79,7 @@ class History:
 
     @property
     def n_rounds(self) -> int:
-        """Rounds of which everything is recorded."""
+        """Number of completely recorded rounds."""
         return min(len(column) for column in self._columns.values())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -88,19 +88,22 @@ class History:
 
 
 class Watcher:
-    """Looks at every round."""
+    """Is called in every round."""
 
     def begin(self) -> None:
         """A round begins."""
 
     def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
-        """Takes a round in, whose items the builder has already; a reason to stop, or None."""
+        """Examine a round whose items are in the builder; return a reason to stop, or None."""
         raise NotImplementedError
 
 
 class Stopper(Watcher):
-    """Watches a validation set; the best round is the one with the highest score, the first of
-    equals, and boosting stops when `patience` rounds have brought nothing better."""
+    """Watches a validation set.
+
+    The best round has the highest score (the first among equals), and boosting stops after
+    `patience` rounds without a better one.
+    """
 
     def __init__(
         self,
@@ -129,7 +132,7 @@ class Stopper(Watcher):
 
 
 class Deadline(Watcher):
-    """Stops before the round that would end too late, if it takes as long as the longest so far."""
+    """Stops before a round that would end too late if it took as long as the longest so far."""
 
     def __init__(self, seconds: float, begin: float) -> None:
         self._end = begin + seconds
@@ -155,9 +158,9 @@ class Bar(Watcher):
 
 
 class Rounds:
-    """Rounds of boosting, one after the other: what each added, and the loss after it.
+    """The rounds of boosting: the items of each, and the loss after it.
 
-    When there are no more, `reason` says why.
+    At the end `reason` contains the reason to stop.
     """
 
     def __init__(
@@ -197,10 +200,10 @@ def boost(
     *,
     keep_interrupted: bool = False,
 ) -> tuple[dict[str, NDArray[Any]], str]:
-    """Boosts until the rounds are used up or there is a reason to stop; history and reason.
+    """Boost until all rounds are done or there is a reason to stop; return history and reason.
 
     With `keep_interrupted`, Ctrl-C is such a reason once there is a round to keep. The builder may
-    then hold a round more than the history.
+    then contain one more round than the history.
     """
     history = History()
     played = Rounds(rule, engine, rounds, watchers)

@@ -1,4 +1,4 @@
-"""The warning of a fit that learned nothing: no round was kept, or no tree of any has a split."""
+"""The warning of a fit that learned nothing: no round was kept, or no tree has a split."""
 
 import warnings
 from typing import Any
@@ -14,7 +14,7 @@ ADVICE = {
 
 
 def warn_if_nothing_learned(estimator: Any, *, stacklevel: int) -> None:
-    """Says why a booster learned nothing, and what may help."""
+    """Warn if a booster learned nothing, with the reason and a remedy."""
     if estimator.n_iter_ > 0:
         if not has_splits(estimator.model_):
             warn_of_nothing(estimator, "no tree has a split", stacklevel=stacklevel + 1)
@@ -28,23 +28,23 @@ def warn_if_nothing_learned(estimator: Any, *, stacklevel: int) -> None:
 
 def warn_of_nothing(estimator: Any, words: str, advice: str = "", *, stacklevel: int) -> None:
     warnings.warn(
-        f"{type(estimator).__name__} learned nothing: {words}. The model gives every row the same "
-        f"answer. {advice or _larger_trees(estimator)}",
+        f"{type(estimator).__name__} learned nothing: {words}. The model predicts the same for "
+        f"every row. {advice or _larger_trees(estimator)}",
         FitWarning,
         stacklevel=stacklevel + 1,
     )
 
 
 def has_splits(model: Any) -> bool:
-    """Return whether any tree has a split; of other libraries' classifiers that is not known."""
+    """Return whether any tree has a split; classifiers of other libraries count as having one."""
     feature = getattr(model, "feature", None)
     return feature is None or bool((feature >= 0).any())
 
 
 def _larger_trees(estimator: Any) -> str:
-    """Advice where no tree helps: what holds trees back."""
+    """Advice if no tree has a split: the parameters that prevent splits."""
     least = {"min_samples_leaf": (1, "auto"), "min_gain": (0,)}
     given = estimator.get_params(deep=False)
     held_back = [f"{k}={given[k]}" for k, low in least.items() if given.get(k, 0) not in (0, *low)]
-    advice = "Check that the columns of X vary and tell something about y"
+    advice = "Check that the columns of X vary and contain information about y"
     return f"{advice}, and lower {' and '.join(held_back)}." if held_back else f"{advice}."

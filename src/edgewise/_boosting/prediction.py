@@ -1,6 +1,6 @@
-"""Prediction: from the scores of a model to answers.
+"""Prediction: from the scores of a model to labels and probabilities.
 
-A mixin of the estimators. With a Dask collection the answers are lazy ones, block by block; rows of
+A mixin of the estimators. For a Dask collection the results are lazy, block by block; rows of
 Parquet files are read piece by piece.
 """
 
@@ -23,11 +23,11 @@ from .._model.model import Model, Scores
 from .threads import n_threads
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-BLOCK = 2**22  # scores held at a time where not all of them are asked for
+BLOCK = 2**22  # scores in memory at a time if not all are requested
 
 
 def _blockwise(method: Method) -> Method:
-    """A method of X that answers piece by piece where the rows are elsewhere."""
+    """Make a method of X work piece by piece if the rows are elsewhere."""
 
     @wraps(method)
     def either(self: Any, X: Any) -> Any:
@@ -58,7 +58,7 @@ class Predicting:
     def _score_blocks(
         self, X: ArrayLike, n_rows: int | None = None
     ) -> Iterator[tuple[Scores, int]]:
-        """Scores of some rows after the other, and the threads to use on them."""
+        """Yield the scores of one block of rows after the other, and the threads to use on them."""
         matrix, threads = self._ready(X)
         size = int(n_rows or max(64, BLOCK // len(self.classes_)))
         if size >= len(matrix):
@@ -68,7 +68,7 @@ class Predicting:
             yield self.model_.scores(matrix[begin : begin + size], threads), threads
 
     def _ready(self, X: ArrayLike) -> tuple[Matrix, int]:
-        if "model_" not in vars(self):  # looking for it elsewhere takes longer than one row
+        if "model_" not in vars(self):  # looking it up takes longer than predicting one row
             check_is_fitted(self)
         matrix = features.matrix(self, X, reset=False)
         return matrix, n_threads(self.n_jobs, len(matrix) * self.model_.n_trees)
@@ -141,7 +141,7 @@ class Predicting:
     def predict_top_k(self, X: ArrayLike, k: int) -> tuple[NDArray[Any], Scores]:
         """Predict the most probable classes of every row.
 
-        No matrix of all rows and classes is made.
+        This does not create a matrix of all rows and classes.
 
         Parameters
         ----------
@@ -189,7 +189,8 @@ class Predicting:
     def predict_proba_sparse(self, X: ArrayLike, threshold: float = 1e-4) -> sparse.csr_array:
         """Predict the probabilities that are not small, as a sparse matrix.
 
-        No matrix of all rows and classes is made. One minus the sum of a row is what it leaves out.
+        This does not create a matrix of all rows and classes. The probability left out of a row is
+        one minus the sum of its entries.
 
         Parameters
         ----------

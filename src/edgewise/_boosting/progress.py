@@ -11,7 +11,7 @@ class Progress:
         self._total = total
         self._label = label
         self._shown = shown
-        self._in_place = sys.stderr.isatty()  # elsewhere a line of its own every five seconds
+        self._in_place = sys.stderr.isatty()  # otherwise a separate line every five seconds
         self._start = time.perf_counter()
         self._last = time.perf_counter()
 

@@ -1,8 +1,8 @@
 """The rows, features and cuts of a round, drawn by the seed and the round's number.
 
-A row is drawn by a hash of its values, so that neither the order of the rows nor their division
-among threads or machines matters; cuts are drawn by the core, by a key. Rounds do not depend on
-each other: a fit that is continued draws what a longer fit would have drawn.
+A hash of its values decides whether a row is drawn, so neither the order of the rows nor their
+distribution over threads or machines matters; the core draws cuts from a key. Rounds do not depend
+on each other: a resumed fit draws the same as a longer fit.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from .._data.chance import round_key, row_keys, uniforms
 
 
 class Draw(NamedTuple):
-    """The rows and features of one round; None: all."""
+    """The rows and features of one round; None means all."""
 
     features: list[int] | None = None  # ascending
     rows: NDArray[np.uint8] | None = None  # (n): 1 for a row that is drawn
@@ -28,7 +28,7 @@ class Draw(NamedTuple):
 
 
 class Draws:
-    """Draws features and the keys of cuts; rows are drawn where they are."""
+    """Draws features and the keys of cuts; rows are drawn where they are stored."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Sampler(Draws):
 
 
 def just_above(smallest: float) -> float:
-    """The bound below which only the smallest of the rows' numbers is."""
+    """A bound that exceeds only the smallest of the rows' numbers."""
     return float(np.nextafter(smallest, 1.0))
 
 

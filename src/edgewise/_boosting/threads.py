@@ -4,7 +4,7 @@ import os
 
 from .. import _core
 
-_WORK_PER_THREAD = 50_000  # row-feature-class products below which a second thread does not pay
+_WORK_PER_THREAD = 50_000  # row-feature-class products below which a second thread is not worth it
 _MOST = 513  # the pool never has more helpers than 512
 
 
@@ -14,7 +14,7 @@ def n_threads(n_jobs: int | None, work: int) -> int:
     Small work stays on one thread. The model does not depend on the number.
     """
     if n_jobs is None and work < 2 * _WORK_PER_THREAD:
-        return 1  # without a look at what the process may use, which takes longer than one row
+        return 1  # without querying the available CPUs, which takes longer than one row
     cpus = _limit(_core.available_cpus())
     if n_jobs is None:
         return max(1, min(cpus, work // _WORK_PER_THREAD))
@@ -22,7 +22,7 @@ def n_threads(n_jobs: int | None, work: int) -> int:
 
 
 def _limit(cpus: int) -> int:
-    """Limits that joblib's workers set for their inner threads are ours too."""
+    """The limit that joblib sets for the inner threads of its workers."""
     for name in ("LOKY_MAX_CPU_COUNT", "OMP_NUM_THREADS"):
         value = os.environ.get(name, "")
         if value.isdigit() and int(value) > 0:

@@ -24,7 +24,7 @@ from .loop import Rounds
 from .progress import Progress
 from .validation import TINY
 
-MOST_ROWS = 20_000  # of a fit whose rounds are searched for; more rows overfit more slowly
+MOST_ROWS = 20_000  # of a fit that searches for the number of rounds; more rows overfit more slowly
 LARGEST_STEP = 0.5  # of the logarithm of the factor in a round
 LEEWAY = 0.01  # share of the best loss by which a later round may be worse
 NOTHING = 1e-9  # a rise of the score by less than this share of it is rounding
@@ -36,14 +36,14 @@ class Found(NamedTuple):
     n_rounds: int
     scores: NDArray[np.float64]  # (rounds tried): the validation score after each
     reason: str
-    factor: float = 1.0  # of the scores, that makes their soft-max say frequencies
+    factor: float = 1.0  # of the scores, which makes their soft-max agree with frequencies
 
 
 class Trial:
     """A fit on some rows, watched on others."""
 
     def __init__(self, estimator: Any, rows: Rows, held: Rows, classes: NDArray[Any], most: int):
-        own = copy.copy(estimator)  # engines leave notes on their estimator
+        own = copy.copy(estimator)  # engines store attributes on their estimator
         start = own._start(rows, len(classes))
         ready = own._ready_to_boost(rows, start, {})
         self.held = held
@@ -55,7 +55,7 @@ class Trial:
         self.score: Callable[[Scores], float] = own._score_of(held, classes, self.n_threads)
 
     def advance(self) -> bool:
-        """One round more; False if there is none."""
+        """Run one more round; return False if there is none."""
         played = next(self._rounds, None)
         if played is None:
             return False
@@ -65,7 +65,7 @@ class Trial:
         return True
 
     def scores_after(self, n_rounds: int) -> Scores:
-        """The scores of the held-out rows after the first rounds, of a trial that is kept."""
+        """Scores of the held-out rows after the first rounds, if the trial keeps its trees."""
         model = self._builder.model()
         if n_rounds < model.n_rounds:
             model = model.first_rounds(n_rounds)
@@ -74,7 +74,7 @@ class Trial:
 
 
 class MeanScore:
-    """The mean score of the trials, by the weight of the rows that each is scored on."""
+    """The mean score of the trials, weighted by the rows that each is scored on."""
 
     factor = 1.0
 
@@ -94,13 +94,13 @@ class MeanScore:
 class RefinedLoss:
     """Minus the log loss of all held-out rows after temperature scaling.
 
-    Boosting continues to separate the classes long after its probabilities are too confident of
-    themselves. What is left of the loss under the best factor of the scores says when separating
-    ends, and the factor repairs the probabilities (Berta, Holzmueller, Jordan and Bach, "Rethinking
-    early stopping: refine, then calibrate", 2025).
+    Boosting continues to separate the classes long after its probabilities have become
+    overconfident. The loss under the best factor of the scores shows when the separation ends, and
+    the factor corrects the probabilities (Berta, Holzmueller, Jordan and Bach, "Rethinking early
+    stopping: refine, then calibrate", 2025).
 
-    The factor is at most 1: scores that are too small need more rounds. It changes little in a
-    round, so that one Newton step after each follows its optimum.
+    The factor is at most 1: scores that are too small need more rounds. It changes little from
+    round to round, so one Newton step per round follows its optimum.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ def log_loss_by_log_factor(scores: Scores, rows: Rows, n_threads: int) -> Scores
 
 
 class Clock:
-    """The time that trials may take: half of what the fit may take."""
+    """The time limit of the trials: half of that of the fit."""
 
     def __init__(self, begin: float, limit: float | None) -> None:
         self._end = math.inf if limit is None else begin + limit / 2
@@ -167,10 +167,11 @@ def rounds_found(
     most: int,
     clock: Clock,
 ) -> Found:
-    """The number of rounds that the held-out rows ask for, at most `most`.
+    """The best number of rounds for the held-out rows, at most `most`.
 
-    Of a loss it is the last round that is as good as the best but for a leeway, mostly LEEWAY:
-    labels go on getting better where a loss is flat. Of another score it is the first of the best.
+    For a loss it is the last round that is worse than the best by no more than a leeway, usually
+    LEEWAY, because predictions continue to improve where a loss is flat. For other scores it is the
+    first of the best rounds.
     """
     trials = [Trial(estimator, rows, held, classes, most) for rows, held in parts]
     score = (

@@ -24,7 +24,7 @@ class Answers(NamedTuple):
 
 
 class _Frozen(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that knows the scores of one set of rows, for scikit-learn's scorers."""
+    """A classifier with fixed scores for one set of rows, for scikit-learn's scorers."""
 
     def __init__(self, classes: NDArray[Any], answers: Answers) -> None:
         self.classes = classes
@@ -46,7 +46,7 @@ class _Frozen(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def minus_log_loss(rows: Rows, answers: Answers) -> Callable[[Scores], float]:
-    """The mean logarithm of the probability of what is right: of the label, or of all labels."""
+    """The mean logarithm of the probability of the correct label, or of all labels."""
 
     def score(scores: Scores) -> float:
         proba = np.clip(answers.proba(scores), TINY, 1.0)

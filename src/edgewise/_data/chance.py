@@ -1,9 +1,9 @@
 """Random numbers that belong to rows, not to their order.
 
 A row's number depends on its values, its label and the seed, so a fit with random draws does not
-depend on the order of the rows. Rows that are alike have the same number, so that a row of weight
-two is as good as the row twice; where they had better go different ways, `distinct` tells them
-apart (which is which does not matter if they weigh the same, too).
+depend on the order of the rows. Equal rows have the same number, so a row of weight two is
+equivalent to the row twice. If equal rows should be treated differently, `distinct` numbers them
+(if their weights are equal, too, it does not matter which is which).
 """
 
 import math
@@ -35,7 +35,7 @@ def row_keys(*parts: Any) -> Keys:
 
 
 def entry_keys(numbers: NDArray[Any], columns: Any) -> Keys:
-    """Return the contributions of some columns to their rows' keys; zeros contribute nothing."""
+    """Return the contributions of some columns to the rows' keys; zeros contribute nothing."""
     of_number = bits(numbers)
     of_column = mixed(np.atleast_1d(columns).astype(np.uint64))
     return np.where(of_number == 0, np.uint64(0), mixed(of_number ^ of_column))
@@ -49,7 +49,7 @@ def bits(numbers: NDArray[Any]) -> Keys:
 
 
 def distinct(keys: Keys) -> Keys:
-    """Keys of which no two are equal: rows that are alike are numbered."""
+    """Keys without duplicates: equal rows are numbered."""
     order = np.argsort(keys, kind="stable")
     sorted_keys = keys[order]
     first = np.searchsorted(sorted_keys, sorted_keys)  # where the run of equal keys begins

@@ -1,4 +1,4 @@
-"""Cross-fitting: what classifiers answer for rows that they were not fitted to."""
+"""Cross-fitting: predictions of classifiers for rows that they were not fitted to."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ Weights = NDArray[np.float64]
 
 
 class Examples(NamedTuple):
-    """X as it came, any kind that the classifiers understand; checked labels and weights."""
+    """X as given, in any form that the classifiers accept; checked labels and weights."""
 
     X: Any
     y: NDArray[Any]
@@ -46,7 +46,7 @@ class Answers(NamedTuple):
 
 
 def examples(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Examples:
-    """Checked input; X is left to the classifiers."""
+    """Check the labels and weights; the classifiers check X."""
     if X is None:
         raise InvalidDataError("X must be an array, a data frame or a sparse matrix. Got None.")
     if is_frame(X):
@@ -62,7 +62,7 @@ def examples(X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Examples:
 
 
 def splits(data: Examples, codes: Codes, cv: Any) -> list[Split]:
-    """Rows to fit to and rows to answer for, those of weight zero left out."""
+    """Yield training rows and held-out rows; rows of weight zero are left out."""
     present = data.present()
     if isinstance(cv, int | np.integer):
         folds = content_folds(_safe_indexing(data.X, present), codes[present], int(cv))
@@ -74,7 +74,7 @@ def splits(data: Examples, codes: Codes, cv: Any) -> list[Split]:
 def prefit_answers(
     estimators: Mapping[str, Any], data: Examples, classes: NDArray[Any], n_jobs: int | None
 ) -> Answers:
-    """Of classifiers that are fitted already, for all rows."""
+    """Predictions of fitted classifiers for all rows."""
     present = data.take(data.present())
     said = Parallel(n_jobs=n_jobs)(
         delayed(answers)(e, present.X, classes) for e in estimators.values()
@@ -92,7 +92,7 @@ def cross_fit(
     weighted: Mapping[str, bool],
     n_jobs: int | None,
 ) -> tuple[list[Any], Answers]:
-    """Classifiers fitted to all rows, and answers of others like them for rows held out."""
+    """Classifiers fitted to all rows, and predictions of their clones for held-out rows."""
     truth = _codes(data.y, classes)  # rows of weight zero may have other labels
     parts = splits(data, truth, cv)
     fits = [(e, weighted[name]) for name, e in estimators.items()]
@@ -122,10 +122,10 @@ def _held_out(
 def held_out_probabilities(
     estimator: Any, data: Examples, classes: NDArray[Any], cv: Any, *, n_jobs: int | None
 ) -> tuple[Any, Weights | None]:
-    """A classifier fitted to all rows, and probabilities (n, n_classes) for rows held out.
+    """A classifier fitted to all rows, and probabilities (n, n_classes) of held-out rows.
 
-    Where the fitted classifier has out-of-fold probabilities itself, as `oof_proba_`, these are
-    taken. Rows that were not held out are NaN. With cv None there are no probabilities.
+    If the fitted classifier has out-of-fold probabilities, as `oof_proba_`, these are used. Rows
+    that were not held out are NaN. With cv None there are no probabilities.
     """
     present = data.present()
     fitted = _fitted(estimator, data, data.weights is not None, present)
@@ -144,7 +144,7 @@ def held_out_probabilities(
 
 
 def _chances(estimator: Any, data: Examples, split: Split, classes: NDArray[Any]) -> Weights:
-    """Probabilities for held-out rows; a class that the other rows lack has none."""
+    """Probabilities of held-out rows; a class that the training rows lack has none."""
     fitted = _fitted(estimator, data, data.weights is not None, split[0])
     said = np.asarray(fitted.predict_proba(_safe_indexing(data.X, split[1])), dtype=np.float64)
     chances = np.zeros((len(split[1]), len(classes)))

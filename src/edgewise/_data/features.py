@@ -23,7 +23,7 @@ from .parquet import ParquetRows
 from .sparse import Matrix, SparseRows, sound
 
 MOST_BINS = 255  # in a column of bins
-COLUMN_BYTES = 100  # that the cheapest fit takes for a column without entries
+COLUMN_BYTES = 100  # least memory of a fit for a column without entries
 
 Mask = NDArray[np.bool_]
 
@@ -32,8 +32,8 @@ _READABLE = frozenset(["f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8
 
 
 def is_dask(X: Any) -> bool:
-    """Return whether X is a collection of Dask, which is not imported for that."""
-    if type(X) is np.ndarray:  # the usual case, and single rows are to be quick
+    """Return whether X is a Dask collection, without importing Dask."""
+    if type(X) is np.ndarray:  # the usual case; predictions of single rows must be fast
         return False
     kinds = {kind.__module__.split(".")[0] for kind in type(X).__mro__}
     return not kinds.isdisjoint(("dask", "dask_expr"))
@@ -47,8 +47,8 @@ def is_elsewhere(X: Any) -> bool:
 def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False) -> Matrix:
     """X as a two-dimensional array of real numbers, in a type the core reads.
 
-    With `learn`, which a fit wants, the estimator is told which columns are categories (its
-    `is_categorical_`) and what values those have that are not numbers (`categories_`, by column).
+    With `learn`, in a fit, it also sets the estimator's `is_categorical_`, the columns that are
+    categories, and `categories_`, the values of those that are not numbers.
     """
     if not learn and _is_plain(estimator, X):
         return X  # type: ignore[no-any-return]
@@ -70,8 +70,8 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
         if not isinstance(error, OverflowError) and "could not convert" not in str(error):
             raise
         raise InvalidDataError(
-            "X must hold numbers only if it is no data frame; put text and categories into one, or "
-            f"encode them as numbers. {error}"
+            "X must contain only numbers unless it is a data frame; put text and categories into "
+            f"a data frame, or encode them as numbers. {error}"
         ) from None
     if learn:
         _declare(estimator, reset=reset)
@@ -89,7 +89,7 @@ def _need_in_memory(X: Any) -> None:
 
 
 def need_few_columns(X: Any, memory: int | None = None) -> None:
-    """Check that a fit has room for the columns, even if all of them are empty."""
+    """Check that the columns fit into memory, even if all of them are empty."""
     shape: Any = getattr(X, "shape", ())
     n = int(shape[1]) if len(shape) == 2 and isinstance(shape[1], Integral) else 0
     if n > MOST_FEATURES:
@@ -102,7 +102,7 @@ def need_few_columns(X: Any, memory: int | None = None) -> None:
 
 
 def physical_memory() -> int:
-    """Bytes of this machine, or 2^63 where that is not told."""
+    """Bytes of memory of this machine, or 2^63 if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -121,8 +121,8 @@ def _unmasked(X: Any) -> Any:
 
 
 def _without_times(X: Any) -> Any:
-    """X, lists as an array; dates and times, which scikit-learn takes for numbers, are an error."""
-    with contextlib.suppress(ValueError):  # rows of different lengths: scikit-learn has words
+    """X, lists as an array; dates and times, which scikit-learn would accept, are an error."""
+    with contextlib.suppress(ValueError):  # rows of different lengths: an error of scikit-learn
         X = np.asarray(X) if isinstance(X, list | tuple) else X
     kind = X.dtype.kind if isinstance(X, np.ndarray) else None
     if kind in ("m", "M"):
@@ -153,9 +153,9 @@ def _of_sparse(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) ->
 
 
 def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
-    """Return whether X are rows to predict for that pass scikit-learn's checks without a message.
+    """Return whether X passes scikit-learn's checks in a prediction without a message.
 
-    Its own checks take longer than the prediction of a row.
+    The checks themselves take longer than the prediction of a row.
     """
     return (
         type(X) is np.ndarray
@@ -171,7 +171,7 @@ def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
 
 
 def _declare(estimator: BaseEstimator, *, reset: bool) -> None:
-    """Tells the estimator of categorical columns where all columns hold numbers."""
+    """Set the estimator's categorical columns if all columns contain numbers."""
     estimator.is_categorical_ = declared(estimator)
     estimator.categories_ = {} if reset else estimator.categories_
 
@@ -182,7 +182,7 @@ def _tables(estimator: BaseEstimator) -> frames.Tables:
 
 
 def _by_tables(estimator: BaseEstimator, X: NDArray[Any]) -> Matrix:
-    """An array, given to a model that was fitted to a data frame with categories."""
+    """Convert an array for a model that was fitted to a data frame with categories."""
     labels = getattr(estimator, "feature_names_in_", range(X.shape[1]))
     return frames.filled(frames.columns_of_array(X, labels), estimator.categories_)
 
@@ -211,9 +211,9 @@ def _of_frame(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> 
 def learn_categories(
     estimator: BaseEstimator, parts: Sequence[frames.AnyColumn], known: frames.Tables | None
 ) -> None:
-    """Tells the estimator which columns are categories, and what values those have.
+    """Set the categorical columns of the estimator and their values.
 
-    `known` are the tables of the fit that is continued, if any.
+    `known` contains the tables of the fit that is resumed, if any.
     """
     by_type = np.array([part.is_categories for part in parts])
     mask = by_type if _from_dtype(estimator) else declared(estimator)
@@ -300,7 +300,7 @@ def readable(X: NDArray[Any]) -> NDArray[Any]:
 
 
 def need_few_bins(estimator: Any, where: str) -> None:
-    """For features that have one column of bins each."""
+    """Check that each feature has one column of bins."""
     if estimator.max_bins > MOST_BINS:
         raise InvalidParameterError(
             f"The 'max_bins' parameter of {type(estimator).__name__} must be at most {MOST_BINS} "

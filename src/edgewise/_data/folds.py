@@ -1,8 +1,8 @@
-"""Folds for cross-fitting that depend on what the rows hold, not on where they stand.
+"""Folds for cross-fitting that depend on the content of the rows, not on their order.
 
 Rows are ordered by a hash of their values, a shuffle that needs no random state, and dealt out
 class by class. Equal examples share a fold. So the folds are the same for any order of the rows,
-and a row of weight two is as good as two rows.
+and a row of weight two is equivalent to two rows.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ Split = tuple[NDArray[np.intp], NDArray[np.intp]]  # training rows, held-out row
 def content_folds(X: Any, codes: NDArray[Any], n_folds: int) -> list[Split]:
     """Splits of rows X with class codes (n,) into training and held-out rows.
 
-    A class with one distinct row keeps it in training: without it, it could not be learned.
+    A class with one distinct row keeps it in training; otherwise it could not be learned.
     """
     fold = _fold_of_rows(_row_hashes(X), codes, n_folds)
     if (fold < 0).all():
@@ -91,7 +91,7 @@ def _column_hashes(column: NDArray[Any]) -> Keys:
 
 
 def _as_text(column: NDArray[Any]) -> NDArray[Any]:
-    """What is no number as strings, each as long as it is."""
+    """Values that are not numbers, as strings without padding."""
     if column.dtype.kind != "O":
         with contextlib.suppress(ValueError, TypeError):  # bytes, structures
             return column.astype(str)

@@ -1,9 +1,9 @@
 """Data frames of any library that narwhals knows, as one matrix of numbers.
 
-Columns of numbers and booleans are numbers, null is NaN. Columns of strings and of a frame's own
-categorical kinds are categories, by value: a table of the values, learned in ``fit``, says which
-number stands for a value, so that a frame's codes decide nothing. Values that are not in the table
-are missing.
+Columns of numbers and booleans are numbers, null is NaN. Columns of strings and of a frame's
+categorical types are categories, identified by value: a table of the values, learned in ``fit``,
+maps values to numbers, so the codes of a frame do not matter. Values that are not in the table are
+missing.
 """
 
 import contextlib
@@ -108,7 +108,7 @@ class Column(NamedTuple):
 
 
 class Objects:
-    """A column of Python objects: of an array, or of a frame that gives no better type."""
+    """A column of Python objects, from an array or from a frame without a better type."""
 
     is_small = False
 
@@ -208,7 +208,7 @@ AnyColumn = Column | Objects | Numbers | Values
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether X is a data frame; one that has yet to be computed is an error."""
+    """Return whether X is a data frame; a lazy frame is an error."""
     if isinstance(X, np.ndarray | list | tuple):
         return False
     if nw.dependencies.is_into_dataframe(X):
@@ -235,7 +235,7 @@ def columns(X: Any) -> list[AnyColumn]:
     if not hasattr(X, "iloc"):
         frame = nw.from_native(X, eager_only=True)
         return [_column(name, frame[name]) for name in frame.columns]
-    natives = (X.iloc[:, j] for j in range(X.shape[1]))  # names may be of any kind
+    natives = (X.iloc[:, j] for j in range(X.shape[1]))  # names may have any type
     return [
         _column(label, nw.from_native(native, series_only=True))
         for label, native in zip(X.columns, natives, strict=True)
@@ -249,7 +249,7 @@ def _column(label: Any, series: nw.Series[Any]) -> AnyColumn:
 
 
 def _readable(series: nw.Series[Any]) -> nw.Series[Any]:
-    """Arrow's views of strings as strings: it looks nothing up in the former."""
+    """Arrow's string views converted to strings, because Arrow cannot look up values in views."""
     native = series.to_native()
     if series.implementation.is_pyarrow() and str(native.type) == "string_view":
         return nw.from_native(native.cast("string"), series_only=True)
@@ -263,12 +263,12 @@ def columns_of_array(X: Array, labels: Sequence[Any]) -> list[AnyColumn]:
 
 
 def as_one_matrix(X: Any) -> Any:
-    """The frame's own array, where all columns are plain numbers of one type: maybe not a copy.
+    """The frame's array if all columns are plain numbers of one type, perhaps without a copy.
 
-    A sparse matrix in CSR form, if all columns are sparse; None if there is no such thing.
+    A CSR matrix if all columns are sparse; otherwise None.
     """
     if hasattr(X, "sparse"):  # pandas; only if all columns are
-        with contextlib.suppress(ValueError):  # what is not listed is not zero
+        with contextlib.suppress(ValueError):  # entries that are not stored are not zero
             return X.sparse.to_coo().tocsr()
     if hasattr(X, "iloc"):
         plain = all(
@@ -286,7 +286,10 @@ def as_one_matrix(X: Any) -> Any:
 
 
 def filled(parts: Sequence[AnyColumn], tables: Tables) -> Array:
-    """All columns as numbers, (n, d), column after column; those with a table by its numbers."""
+    """All columns as numbers, (n, d), in column order.
+
+    Categories as their numbers in the tables.
+    """
     n_rows = len(parts[0])
     small = all(
         len(tables[j]) < _LISTED if j in tables else part.is_small for j, part in enumerate(parts)
@@ -298,7 +301,7 @@ def filled(parts: Sequence[AnyColumn], tables: Tables) -> Array:
 
 
 def _unlisted(part: AnyColumn) -> Array:
-    """Numbers of a column that had no categories in fit."""
+    """Numbers of a column that did not contain categories in fit."""
     if not part.is_categories:
         return part.numbers()
     values, places = part.distinct()
@@ -320,7 +323,7 @@ def values_of(part: AnyColumn) -> Values:
 
 
 def learned(part: AnyColumn, known: Array | None) -> Array:
-    """The table of a column's values, sorted; new values of a later fit stand behind old ones."""
+    """The table of a column's values, sorted; a later fit appends new values."""
     values, places = part.distinct()
     present = np.unique(values[np.unique(places[places >= 0])])
     if known is None or len(known) == 0:
@@ -330,7 +333,7 @@ def learned(part: AnyColumn, known: Array | None) -> Array:
 
 
 def coded(part: AnyColumn, table: Array) -> NDArray[np.float64]:
-    """The numbers of a column's values in a table; NaN for null and for what is not in it."""
+    """The numbers of a column's values in a table; NaN for null and for unknown values."""
     values, places = part.distinct()
     _need_kind(part, values, table)
     order = np.argsort(table, kind="stable")
@@ -354,7 +357,7 @@ def _word(values: Array) -> str:
 
 
 def _decoded(series: nw.Series[Any]) -> nw.Series[Any]:
-    """Categories as the values they stand for."""
+    """Decode categories to their values."""
     native = series.to_native()
     if series.implementation.is_pyarrow():
         return nw.from_native(native.cast(native.type.value_type), series_only=True)
@@ -411,7 +414,7 @@ def _plain(values: Array, shown: str) -> Array:
 
 
 def strings(values: Iterable[str]) -> Array:
-    """Strings as objects: NumPy's own kind would cut off NUL characters at their end."""
+    """Strings as objects, because NumPy's string type would drop NUL characters at the end."""
     return np.array([*map(str, values), None], dtype=object)[:-1]
 
 

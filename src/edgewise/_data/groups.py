@@ -1,22 +1,23 @@
-"""Columns of many categories: groups of categories that go with the same classes.
+"""Columns of many categories: groups of categories with similar class frequencies.
 
-A bin is one byte, so that at most 254 categories of a column have a bin of their own: the heaviest.
-A second column of bins holds groups of all its categories, at most 254. A split of groups is stored
-as the set of their categories, and prediction knows nothing of groups.
+A bin is one byte, so at most 254 categories of a column, the heaviest, have a separate bin. A
+second column of bins contains at most 254 groups of all its categories. A split of groups is stored
+as the set of their categories, so prediction does not need the groups.
 
-Which categories are alike is a matter of the classes of their rows. With few rows that is guessed
-rather than known, so a category's class frequencies are shrunk towards those of all,
+Categories are similar if the classes of their rows are. With few rows the class frequencies are
+uncertain, so those of a category are shrunk towards the overall frequencies,
 
-    q_c = (n_c f_c + m pi) / (n_c + m),      1 / (m + 1) = rho,
+    q_c = (n_c f_c + m pi) / (n_c + m),    1 / (m + 1) = rho,
 
-where rho says how much likelier two rows of one category share their class than two rows of any
-(the intraclass correlation of a Dirichlet-multinomial model; Robbins 1956 for the idea). If rho is
-not above twice its standard error, there are no groups: the categories tell nothing of the class.
+where rho measures how much more often two rows of a category share their class than two arbitrary
+rows (the intraclass correlation of a Dirichlet-multinomial model; the idea is Robbins's, 1956). If
+rho is not above twice its standard error, the categories carry no information about the class and
+there are no groups.
 
-A row's own label must not help to choose its group, or the trees would memorise labels. So
-the group of a training row follows from q without the rows of its own fold, one of five; a row
-whose category occurs in no other fold is missing there, as a category will be that was never seen.
-Folds depend on what the rows hold, not on their order. Sums are of integers.
+A row's own label must not influence its group, or the trees would memorise labels. The group of a
+training row is therefore determined by q without the rows of its fold, one of five; if its category
+occurs in no other fold, its group is missing, as it is for a category that was never seen. Folds
+depend on the content of the rows, not on their order. All sums are integer sums.
 """
 
 import heapq
@@ -35,10 +36,10 @@ from .sparse import Matrix, SparseRows, column_of
 Array = NDArray[np.float64]
 Places = NDArray[np.intp]
 
-MOST = 254  # categories with bins of their own, and groups
+MOST = 254  # categories with a separate bin, and groups
 FOLDS = 5
-UNSEEN = -1  # the fold of rows whose labels take no part
-UNIT = 2.0**12  # of the heaviest row: squares of integer weights still add exactly
+UNSEEN = -1  # the fold of rows whose labels are not used
+UNIT = 2.0**12  # weight of the heaviest row, so that squares of integer weights add exactly
 SURE = 2.0  # standard errors of rho above zero
 LARGEST_RHO = 0.95
 MOST_COUNTS = 2**24  # categories times classes; with more, rare classes are counted as one
@@ -50,9 +51,9 @@ def grouped(
     n_classes: int,
     unseen: NDArray[np.bool_] | None = None,
 ) -> Rows:
-    """The rows with the groups of all categorical columns that have too many categories.
+    """The rows with groups for all categorical columns of too many categories.
 
-    Labels of `unseen` rows (n) take no part; such rows get the groups that new rows would get.
+    Labels of `unseen` rows (n) are not used; these rows get the groups that new rows would get.
     """
     groups = []
     seen = np.ones(len(rows.codes), dtype=bool) if unseen is None else ~unseen
@@ -63,7 +64,7 @@ def grouped(
         if len(values) <= MOST:
             continue
         place = np.searchsorted(values, column).clip(max=len(values) - 1)
-        place[values[place] != column] = -1  # missing, or nowhere among the rows that are seen
+        place[values[place] != column] = -1  # missing, or not among the rows that are seen
         folds = _folds(rows) if folds is None else folds
         labels = _Labels.of(rows, n_classes, len(values))
         group = _group(j, values, place, labels, np.where(seen, folds, UNSEEN))
@@ -77,9 +78,9 @@ def for_core(groups: Sequence[Group]) -> list[_core.Grouped]:
 
 
 def as_trained(rows: Rows) -> Matrix:
-    """X with values that lead every row where its groups led it in training.
+    """X with values that send every row where its groups sent it in training.
 
-    Where a row was in another group than its category, that is a category of that group.
+    If the group of a row is not that of its category, its value is a category of that group.
     """
     X = rows.X
     for g in rows.groups:
@@ -153,7 +154,7 @@ class _Counts(NamedTuple):
 
     @property
     def n(self) -> Array:
-        """Numbers of rows, or of equal rows that would tell as much (Kish 1965)."""
+        """Numbers of rows, or effective numbers of rows of equal weight (Kish 1965)."""
         return np.divide(
             self.total**2, self.squares, out=np.zeros_like(self.total), where=self.total > 0
         )
@@ -188,7 +189,7 @@ def _group(
 ) -> Group | None:
     known = place >= 0
     counts = labels.counts(place, len(values), known & (folds != UNSEEN))
-    heaviest = np.argsort(-counts.total, kind="stable")[:MOST]  # of equals the lowest
+    heaviest = np.argsort(-counts.total, kind="stable")[:MOST]  # the lowest among equals
     rare = np.ones(len(values), dtype=bool)
     rare[heaviest] = False
     tail = counts.take(rare)
@@ -212,9 +213,9 @@ def _group(
 
 
 def _folds(rows: Rows) -> NDArray[np.intp]:
-    """The fold of every row. Rows that are alike are told apart, but not by their order.
+    """The fold of every row. Equal rows may be in different folds, independently of their order.
 
-    Copies of a row, which soft labels make, stay together.
+    The copies of a row with soft labels stay together.
     """
     if rows.copies > 1.0:
         return (uniforms(row_keys(rows.X), 0, 0) * FOLDS).astype(np.intp)
@@ -272,7 +273,10 @@ class _Regions(NamedTuple):
 
 
 def _best_cut(q: Array, mass: Array) -> tuple[float, int, float, NDArray[np.bool_]] | None:
-    """Along the class that varies most: what the cut gains, the class, the cut, who is below."""
+    """The best cut along the class that varies most:
+
+    its gain, the class, the cut, the rows below.
+    """
     mean = ordered_sum(mass, q) / mass.sum()
     k = int(ordered_sum(mass, (q - mean) ** 2).argmax())
     order = np.argsort(q[:, k], kind="stable")

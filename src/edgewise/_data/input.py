@@ -60,7 +60,7 @@ class Labelled(NamedTuple):
 
 
 def _taken(part: Any, which: NDArray[Any]) -> Any:
-    """Rows of what has a row for each example; what has none stays as it is."""
+    """Rows of an array with one row per example; other values are returned unchanged."""
     return part if part is None or isinstance(part, float) else part[which]
 
 
@@ -75,7 +75,7 @@ def checked(
     soft: bool = False,
     learn: bool = False,
 ) -> Labelled:
-    """X, y and weights, checked; `names` are what the user calls them. For `learn` see `matrix`."""
+    """Check X, y and weights; `names` are the user's names for them. For `learn` see `matrix`."""
     X = matrix(estimator, given[0], reset=reset, learn=learn)
     y: Any = soft_labels(given[1], names[1]) if soft else None
     if y is None and multi_label and is_matrix(given[1]):

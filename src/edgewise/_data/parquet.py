@@ -1,7 +1,7 @@
-"""Rows in Parquet files: what they are, and reading them in pieces, again and again.
+"""Rows in Parquet files, which are read in pieces, as often as needed.
 
-A piece is read when it is needed and forgotten after, so that the files may be larger than memory.
-All readings must find the same rows: files that change in between are noticed.
+A piece is read when it is needed and then released, so the files may be larger than memory. All
+passes must find the same rows: files that change in between are detected.
 """
 
 import os
@@ -46,7 +46,7 @@ class Piece(NamedTuple):
 
 
 class File(NamedTuple):
-    """One of the files as it was when it was first looked at."""
+    """The state of a file when it was first opened."""
 
     path: str
     system: Any  # of files
@@ -82,7 +82,7 @@ class Pieces:
         return some
 
     def __len__(self) -> int:
-        """Pieces; one that is empty if there are no rows."""
+        """The number of pieces; an empty one if there are no rows."""
         rows = [n for file in self._files for _, n in file.row_groups]
         return max(1, sum(-(-n // self._n_rows_each) for n in rows))
 
@@ -104,7 +104,7 @@ class Pieces:
         return [name for name in (self._target, self._weight) if name is not None]
 
     def _file(self, fragment: Any) -> File:
-        """Return the description of a file; its columns must be those of the first."""
+        """Return the description of a file; its columns must be those of the first file."""
         path, system = fragment.path, fragment.filesystem
         stamp = _stamp(path, system)
         try:
@@ -119,7 +119,7 @@ class Pieces:
         return File(path, system, [(group.id, group.num_rows) for group in groups], stamp)
 
     def _batches(self) -> Iterator[tuple[str, Any]]:
-        """Of as many rows as a piece has, but for the last ones of row groups."""
+        """Batches with the rows of a piece; the last ones of row groups may be smaller."""
         for file in self._files:
             _need_unchanged(file)
             try:
@@ -160,7 +160,7 @@ class Pieces:
 
 
 def _ahead(items: Iterator[Any]) -> Iterator[Any]:
-    """The same items, each read while the one before is worked on."""
+    """The same items; each is read while the previous one is processed."""
     done = object()
     with ThreadPoolExecutor(1, "edgewise-parquet") as reader:
         coming = reader.submit(next, items, done)

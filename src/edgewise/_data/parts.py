@@ -1,4 +1,4 @@
-"""Parts of the rows that are held out in turn, chosen by what the rows hold, not by their order."""
+"""Parts of the rows that are held out in turn, chosen by content and not by order."""
 
 import math
 
@@ -9,19 +9,19 @@ from sklearn.utils import check_random_state
 from .chance import Keys, distinct, mixed, round_key, row_keys
 from .rows import Rows
 
-ENOUGH = 2000  # rows held out in all parts together; more make the choice of rounds little better
+ENOUGH = 2000  # rows held out in all parts; more hardly improve the choice of rounds
 MOST_PARTS = 5
-FEW = 200  # rows up to which equal ones go together
+FEW = 200  # rows up to which equal rows stay together
 NEVER = -1
 
 Random = int | np.random.RandomState | None
 
 
 def held_out_parts(rows: Rows, share: float, random_state: Random) -> list[tuple[Rows, Rows]]:
-    """Training rows and held-out rows, several times; every row is held out once at most.
+    """Yield training rows and held-out rows; every row is held out at most once.
 
-    A part holds about `share` of every class. Classes with one row stay in training. With few rows
-    there are more parts, so that the rows held out are enough to choose by.
+    A part contains about `share` of every class. Classes with one row stay in training. With few
+    rows there are more parts, so that enough rows are held out.
     """
     n = len(rows.codes)
     part = _part_of_rows(rows, _whole_parts(share), _seed(random_state))
@@ -41,7 +41,7 @@ def n_held_out_parts(n_rows: int, share: float) -> int:
 
 
 def _whole_parts(share: float) -> int:
-    """Parts that all rows make."""
+    """The number of parts that all rows form."""
     return max(2, round(1 / share))
 
 
@@ -60,8 +60,11 @@ def _part_of_rows(rows: Rows, n_parts: int, seed: int) -> NDArray[np.intp]:
 
 
 def _keys(rows: Rows) -> Keys:
-    """Equal rows have equal keys if there are few, since a row that is learned from and held out
-    says nothing; many rows repeat each other as new rows will."""
+    """Keys of the rows.
+
+    In small data equal rows have equal keys, because a held-out copy of a training row says
+    nothing; in large data rows repeat each other as new rows will.
+    """
     soft = rows.soft if rows.soft is not None and (rows.soft % 1.0).any() else None  # else labels
     labels = [part for part in (rows.codes, rows.relevant, soft) if part is not None]
     if len(rows.codes) <= FEW:
@@ -71,11 +74,11 @@ def _keys(rows: Rows) -> Keys:
 
 
 def _classes(rows: Rows) -> set[int]:
-    """Classes that rows can have; soft labels may allow one for a few rows only."""
+    """Classes that rows can have; with soft labels a class may be possible for a few rows only."""
     possible = rows.codes if rows.soft is None else np.nonzero(rows.soft > 0)[1]
     return set(np.unique(possible).tolist())
 
 
 def _seed(random_state: Random) -> int:
-    """None is a seed like any other: without one, the same rows are held out every time."""
+    """None is also a fixed seed: without a seed, the same rows are held out every time."""
     return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))

@@ -1,4 +1,4 @@
-"""Rows to learn from or to validate on: arrays, with what a fit asks of them."""
+"""Rows to learn from or to validate on: arrays, and methods that fits need."""
 
 import math
 from typing import Any, NamedTuple
@@ -20,14 +20,14 @@ NOTHING_TO_HOLD_OUT = (
 
 
 class Group(NamedTuple):
-    """Groups of the categories of a column that has many; see ``groups``."""
+    """Groups of the categories of a column with many categories; see ``groups``."""
 
     feature: int
     own: Weights  # categories with a bin of their own, ascending
     values: Weights  # all categories, ascending
     group: NDArray[np.uint8]  # their groups
     codes: NDArray[np.uint8]  # (n): groups of the training rows, n_groups where missing
-    stand_in: Weights  # (n_groups): a category of each that has no bin of its own
+    stand_in: Weights  # (n_groups): a category of each without a separate bin
 
 
 class Rows(NamedTuple):
@@ -35,30 +35,30 @@ class Rows(NamedTuple):
 
     X: Matrix  # (n, d)
     codes: Labels  # (n): place of the label among the classes; zeros if there may be several
-    weights: Weights | None  # (n), or None where all rows weigh the same
+    weights: Weights | None  # (n), or None if all rows weigh the same
     relevant: Relevant | None = None  # (n, n_labels): the labels, if several are allowed
-    costs: Weights | None = None  # (n, n_classes): what each answer costs, if given row by row
+    costs: Weights | None = None  # (n, n_classes): cost of each prediction, if given row by row
     soft: Weights | None = None  # (n, n_classes): probabilities of the label, until `expanded`
-    copies: float = 1.0  # rows for each row that was given, by `expanded`
+    copies: float = 1.0  # copies of each given row, by `expanded`
     groups: tuple[Group, ...] = ()
-    weight_unit: float = 1.0  # what a weight of one is in the user's weights
+    weight_unit: float = 1.0  # a weight of one in the user's units
 
     def take(self, which: NDArray[Any]) -> "Rows":
-        """Some rows; groups, which depend on all rows, are not taken over."""
+        """Some of the rows, without groups, which depend on all rows."""
         parts = (None if part is None else part[which] for part in self[:6])
         return Rows(*parts)._replace(  # type: ignore[arg-type]
             copies=self.copies, weight_unit=self.weight_unit
         )
 
     def in_own_order(self) -> "Rows":
-        """Ordered by what the rows hold, so that sums over them do not depend on how they came."""
+        """The rows ordered by content, so that sums over them do not depend on the input order."""
         labels = (self.codes, self.weights, self.relevant, self.soft)
         keys = row_keys(self.X, *(part for part in labels if part is not None))
         return self.take(np.argsort(keys, kind="stable"))
 
     @property
     def n_given(self) -> int:
-        """Rows, copies not counted."""
+        """Number of rows without copies."""
         return round(len(self.codes) / self.copies)
 
     @property
@@ -69,11 +69,11 @@ class Rows(NamedTuple):
         return weight_of_a_row(math.fsum(self.weights) / len(self.weights), self.weight_unit)
 
     def leaf_size(self, min_samples_leaf: int) -> int:
-        """Rows of a leaf, if it must hold so many that were given."""
+        """The least number of rows, with copies, of a leaf that needs `n` given rows."""
         return 1 if min_samples_leaf == 1 else round(min_samples_leaf * self.copies)
 
     def expanded(self) -> "Rows":
-        """With soft labels a copy of the row for each class of positive probability."""
+        """The rows; with soft labels, a copy of a row for each class of positive probability."""
         if self.soft is None:
             return self
         row, code = np.nonzero(self.soft > 0)
@@ -102,7 +102,7 @@ class Rows(NamedTuple):
         return estimator._engine(self, start)
 
     def watchers(self) -> list[Any]:
-        """Those who look at every round because the rows are what they are: none here."""
+        """Watchers that this kind of rows needs: none."""
         return []
 
     def without_negligible(self) -> "Rows":
@@ -125,7 +125,7 @@ class Rows(NamedTuple):
         return np.array([math.fsum(w[codes == k]) for k in range(n_classes)])
 
     def class_rows(self, n_classes: int) -> NDArray[np.int64]:
-        """Rows of each class, whatever they weigh; with soft labels, rows that may have it."""
+        """Rows of each class, regardless of weight; with soft labels, rows that may have it."""
         return np.bincount(self.codes, minlength=n_classes)
 
     def shares(self) -> Weights:
@@ -138,7 +138,7 @@ class Rows(NamedTuple):
 def held_out(
     codes: Labels, fraction: float, random_state: Any
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Row numbers for training and validation, neither of them none."""
+    """Row numbers for training and validation; both sets are non-empty."""
     train, held = stratified_split(codes, fraction, random_state)
     if len(held) == 0:
         raise InvalidDataError(NOTHING_TO_HOLD_OUT)
@@ -148,7 +148,7 @@ def held_out(
 def weight_of_a_row(mean: float, unit: float) -> float:
     """Return the weight that counts as one row, from the mean weight and the user's unit.
 
-    Weights stand for repeated rows, but those that are shares of a whole do not.
+    Weights represent repeated rows, unless they are shares of a whole.
     """
     return min(mean, 1.0 / unit)
 

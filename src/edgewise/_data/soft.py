@@ -19,18 +19,18 @@ from .._ground.sums import exact_sums
 from .weights import product
 
 Array = NDArray[np.float64]
-_NEAR_ONE = 1e-5  # what a row's sum may be off by; single precision needs some of it
-_ROUNDING = 1e-12  # and what is not worth a division
+_NEAR_ONE = 1e-5  # allowed error of a row's sum, as in single precision
+_ROUNDING = 1e-12  # error that needs no normalisation
 
 
 @dataclass(frozen=True)
 class SoftLabels:
-    """Probabilities of the classes, (n, n_classes), which class weights may have multiplied."""
+    """Probabilities of the classes, (n, n_classes), perhaps multiplied by class weights."""
 
     probabilities: Array
     classes: NDArray[Any]
 
-    ndim: ClassVar[int] = 1  # like a vector of labels: classes exclude each other
+    ndim: ClassVar[int] = 1  # as for a vector of labels, classes exclude each other
 
     def __len__(self) -> int:
         return len(self.probabilities)
@@ -47,7 +47,7 @@ class SoftLabels:
         return SoftLabels(weighted, self.classes)
 
     def class_factors(self, class_weight: Any) -> Array:
-        """The weight of each class: a mapping's, or those that balance the classes."""
+        """The weight of each class, from a mapping or from "balanced"."""
         if isinstance(class_weight, Mapping):
             unknown = [name for name in class_weight if name not in self.classes.tolist()]
             if unknown:
@@ -60,7 +60,7 @@ class SoftLabels:
         return np.asarray(len(self) / (len(self.classes) * mass))
 
     def known_classes(self) -> NDArray[Any]:
-        """The classes, all of which occur."""
+        """The classes; all of them must occur."""
         never = np.flatnonzero(~(self.probabilities > 0).any(axis=0))
         if len(never):
             raise InvalidDataError(

@@ -14,10 +14,10 @@ MOST_COLUMNS = 2**31 - 1  # columns of entries are integers of 32 bits
 
 
 def sound(X: Any, name: str = "X") -> Any:
-    """A SciPy matrix in CSR form whose entries lie in it, or one clear error.
+    """Return a SciPy matrix in CSR form with valid indices, or raise one clear error.
 
-    SciPy trusts the places of the entries, and their owner may change them at any time: here they
-    are copied first and checked then. The values of the entries are not copied.
+    SciPy trusts the indices, and their owner may change them at any time, so they are copied first
+    and then checked. The values are not copied.
     """
     if X.ndim != 2 or X.shape[1] > MOST_COLUMNS:
         raise InvalidDataError(
@@ -34,7 +34,7 @@ def sound(X: Any, name: str = "X") -> Any:
 
 
 def _compressed(X: Any, name: str) -> Any:
-    """A matrix of the form CSR, CSC or BSR with places of its own."""
+    """A copy of a CSR, CSC or BSR matrix that owns its indices."""
     places, starts, data = np.array(X.indices), np.array(X.indptr), X.data
     block = data.shape[1:] if X.format == "bsr" else (1, 1)
     _need(len(block) == 2 and min(block) > 0, name)
@@ -53,14 +53,14 @@ def _compressed(X: Any, name: str) -> Any:
         starts[0] == 0 and n <= min(len(places), len(data)) and (np.diff(starts) >= 0).all(), name
     )
     places = _in_range(places[:n], n_places, name)
-    if places.dtype == np.int32 and n <= MOST_COLUMNS:  # others take no indices of two types
+    if places.dtype == np.int32 and n <= MOST_COLUMNS:  # others need one type
         starts = starts.astype(np.int32)
     kind = getattr(sparse, f"{X.format}_array")
     return kind((data[:n], places, starts), shape=X.shape)
 
 
 def _listed(X: Any, name: str) -> Any:
-    """A matrix of the form COO with places of its own."""
+    """A copy of a COO matrix that owns its indices."""
     places = [np.array(of_axis) for of_axis in X.coords]
     for of_axis, n in zip(places, X.shape, strict=True):
         _need(of_axis.dtype.kind in "iu" and of_axis.shape == (len(X.data),), name)
@@ -82,7 +82,7 @@ def _need(condition: Any, name: str) -> None:
 
 
 class SparseRows(_core.SparseMatrix):
-    """Rows of a matrix in canonical CSR form; of it, as of an array, rows can be taken."""
+    """Rows of a matrix in canonical CSR form, with the methods of `Rows` arrays."""
 
     def __init__(self, X: Any) -> None:
         indices, indptr = X.indices.astype(np.int32, copy=False), X.indptr.astype(np.int64)
@@ -91,7 +91,7 @@ class SparseRows(_core.SparseMatrix):
 
     @staticmethod
     def of(X: Any) -> "SparseRows":
-        """From a SciPy matrix in CSR form that is sound, which stays as it is."""
+        """From a sound SciPy matrix in CSR form, which is not changed."""
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
@@ -107,7 +107,7 @@ class SparseRows(_core.SparseMatrix):
 
     @property
     def size(self) -> int:
-        """Entries, and rows: what work there is."""
+        """Entries plus rows, a measure of the work."""
         return int(self._csr.nnz) + len(self)
 
     def __len__(self) -> int:

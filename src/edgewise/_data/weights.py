@@ -19,7 +19,7 @@ LARGEST_UNIT = 500  # of weights, as the exponent of two
 def row_weights(
     sample_weight: ArrayLike | None, X: Matrix, y: Any, class_weight: Any, name: str
 ) -> tuple[Weights | None, float]:
-    """One positive or zero weight per row, and its unit; None where all rows weigh one."""
+    """One non-negative weight per row, and its unit; None if all weights are one."""
     if sample_weight is None and class_weight is None:
         return None, 1.0
     need_unmasked(sample_weight, name)
@@ -39,7 +39,7 @@ def row_weights(
 
 
 def _checked(given: Any, X: Matrix, name: str) -> Weights:
-    """One number for each row, by scikit-learn's checks and what these let through."""
+    """One number per row, after scikit-learn's checks and some that these lack."""
     if getattr(getattr(given, "dtype", None), "kind", "") in ("m", "M"):
         raise InvalidDataError(f"{name} must hold numbers. Got dates or times ({given.dtype}).")
     try:
@@ -52,7 +52,7 @@ def _checked(given: Any, X: Matrix, name: str) -> Weights:
 
 
 def product(a: Weights, b: Weights, name: str) -> Weights:
-    """The products of weights: finite, though numbers that are may have one that is not."""
+    """The products of weights, or an error if a product is not finite."""
     with np.errstate(over="ignore", invalid="ignore"):
         w = np.asarray(a * b, dtype=np.float64)
     if not np.all(np.isfinite(w)):
@@ -65,9 +65,9 @@ def product(a: Weights, b: Weights, name: str) -> Weights:
 
 
 def scaled(w: Weights) -> tuple[Weights, float]:
-    """Weights divided by a power of two, so that nothing is rounded, and that power.
+    """Weights divided by a power of two, which rounds nothing, and its exponent.
 
-    Gains stay finite whatever the weights.
+    Gains then stay finite for any weights.
     """
     if len(w) == 0 or not 0.0 < w.max() < math.inf:
         raise InvalidDataError(
@@ -88,7 +88,7 @@ def class_factors(class_weight: Any, classes: NDArray[Any]) -> Weights:
     """Return the weight of each label, from a dict or "balanced", as scikit-learn reads them."""
     try:
         return np.asarray(compute_sample_weight(class_weight, classes))
-    except ValueError as error:  # a dict that knows none of the classes
+    except ValueError as error:  # a dict with none of the classes
         raise InvalidParameterError(f"class_weight must name classes of y. {error}.") from None
 
 

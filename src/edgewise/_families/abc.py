@@ -1,6 +1,6 @@
 """Adaptive base class: the round that ABC-MART and ABC-LogitBoost share.
 
-Under the constraint sum_k F_ik = 0 a base class b is written as minus the sum of the others. Then
+Under the constraint sum_k F_ik = 0 the score of a base class b is minus the sum of the others. Then
 (Li 2009, "Derivatives under sum-to-zero constraint")
 
     -dL/dF_k   = (r_ik - p_ik) - (r_ib - p_ib)
@@ -9,8 +9,9 @@ Under the constraint sum_k F_ik = 0 a base class b is written as minus the sum o
 and a tree for class k moves F_k up and F_b down by the same step. The base class is the one whose
 K - 1 trees lower the training loss most.
 
-In this form tree (k | b) and tree (b | k) are one and the same move, because the gradient changes
-sign with the roles and the Hessian is symmetric: an exhaustive search grows K (K-1) / 2 trees.
+In this form trees (k | b) and (b | k) are the same step, because swapping the roles changes only
+the sign of the gradient, and the Hessian is symmetric. An exhaustive search therefore grows K (K-1)
+/ 2 trees.
 
 Fast ABC-Boost (Li and Zhao 2022): only the `search` classes with the largest loss are tried, only
 every `gap` + 1 rounds, and the first `warmup` rounds are boosting without a base class.
@@ -58,7 +59,7 @@ class ABCRule:
         if m < self.warmup:
             self.base_class = -1
             return self.plain.round(engine, m)
-        if engine.n_classes == 2:  # ABC-Boost is then the plain algorithm
+        if engine.n_classes == 2:  # then ABC-Boost equals the plain algorithm
             self.base_class = 0
             return self.plain.round(engine, m)
         if (m - self.warmup) % (self.gap + 1) == 0 or self.base_class < 0:

@@ -1,14 +1,16 @@
 """Votes of largest mass: the v in {-1, +1}^K with the largest sum_i |sum_l a_il v_l|.
 
 A = [w_il y_il] holds the signed weights of n rows and K classes, and the sum is the vote mass of
-Kégl (2014, eq. 14): the share of the weight that is left to a base classifier once the votes are
-fixed. Its maximum is the norm of A from l_infinity to l_1, which is NP-hard to compute, so:
+Kégl (2014, eq. 14): the share of the weight that the votes leave to the base classifier. Its
+maximum is the norm of A from l_infinity to l_1, which is NP-hard to compute, so:
 
 - few classes: all 2^(K-1) votes are tried (v and -v have the same mass);
 - many: a lower and an upper bound. Signs become unit vectors, the relaxation of Grothendieck; its
   dual gives the upper bound, its vectors, cut by random planes, the votes to start from; flips of
-  single votes do the rest. If the votes found have less mass than theory promises (`promised`),
-  which has not been seen, further votes are drawn from the distribution whose mean mass is that.
+  single votes do the rest.
+
+If the votes found have less mass than the theory guarantees (`promised`), which has never happened,
+further votes are drawn from a distribution with this mean mass.
 
 Nothing here calls BLAS, whose rounding may depend on the number of threads.
 """
@@ -24,16 +26,16 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Method = Literal["auto", "exact", "bracket"]
 
-AUTO_CLASSES = 20  # enumerated unless told otherwise
-MOST_CLASSES = 24  # enumerated at all: 2^23 masses are 64 MB
-MOST_DRAWS = 10_000  # of votes, until they have the promised mass
+AUTO_CLASSES = 20  # classes up to which all votes are tried by default
+MOST_CLASSES = 24  # classes up to which all votes can be tried: 2^23 masses are 64 MB
+MOST_DRAWS = 10_000  # draws of votes to reach the promised mass
 _LOW = 8  # classes in the inner table of the enumeration
 _BLOCK = 2**15  # numbers in that table: it stays in the cache
 
 
 @dataclass(frozen=True, eq=False)
 class BestVotes:
-    """Votes, their mass, and a mass that no votes exceed."""
+    """Votes, their mass, and an upper bound of the mass of any votes."""
 
     votes: Array  # (K): -1 or +1; the first is +1
     mass: float
@@ -81,9 +83,9 @@ def elementary_share(n_classes: int) -> float:
 
 
 def _as_promised(signed: Array, found: BestVotes, rng: np.random.Generator) -> BestVotes:
-    """Votes of the promised mass at least: drawn and improved until some have it.
+    """Votes of at least the promised mass: draw and improve votes until some have it.
 
-    Drawn so, votes have the promised mass on average, so that each draw has a chance.
+    Such draws have the promised mass on average, so each draw may succeed.
     """
     total = float(np.abs(signed).sum())
     least = promised_share(signed) * total * (1 - 1e-12)
@@ -184,7 +186,7 @@ def _relaxation(A: Array, rng: np.random.Generator, n_steps: int = 200) -> tuple
 
 
 def _unit(rows: Array, least: Array | float) -> tuple[Array, Array]:
-    """Rows scaled to length 1, and their lengths, which count as `least` where they are smaller."""
+    """Rows scaled to length 1, and their lengths, which are at least `least`."""
     lengths = np.sqrt((rows**2).sum(axis=1, keepdims=True))
     lengths = np.maximum(lengths, least)
     return rows / lengths, lengths
@@ -196,7 +198,7 @@ def _dual_bound(A: Array, d: Array, e: Array) -> float:
 
 
 def _starts(vectors: Array, n_starts: int, rng: np.random.Generator) -> Iterator[Array]:
-    """Equal votes; votes cut by random planes; as many votes for as against, drawn at random.
+    """Starts: equal votes, votes cut by random planes, and random votes with as many +1 as -1.
 
     Of one-hot labels, either equal votes or evenly split ones on average have the mass C_K.
     """
@@ -215,7 +217,7 @@ def _ascend(A: Array, votes: Array) -> Array:
     sums = _times(A, votes)  # (n)
     mass = np.abs(sums).sum()
     while True:
-        steps = 2 * A * votes  # (n, K): what a flip takes off the sums
+        steps = 2 * A * votes  # (n, K): the change of the sums by a flip, halved
         flipped = np.abs(sums[:, None] - steps).sum(axis=0)
         best = int(flipped.argmax())
         if flipped[best] <= mass * (1 + 1e-12):

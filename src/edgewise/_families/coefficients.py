@@ -1,8 +1,8 @@
-"""Votes: from what base classifiers get right and wrong to their coefficients.
+"""Votes: coefficients of base classifiers, from the weights they get right and wrong.
 
-The entries of a base classifier are the places where its votes can be chosen: a stump's classes, a
-tree's leaves. An entry that votes with a sign is right on weight mu_plus and wrong on mu_minus (eqs
-7 and 8 of Kegl 2014b); with coefficients c the energy (eq. 4) is
+The entries of a base classifier are the units that vote: the classes of a stump, the leaves of a
+tree. An entry is right on the weight mu_plus and wrong on the weight mu_minus (eqs 7 and 8 of Kegl
+2014b); with coefficients c the energy (eq. 4) is
 
     Z = sum_e mu_plus_e exp(-c_e) + mu_minus_e exp(c_e).
 """
@@ -19,7 +19,7 @@ from .._ground import portable
 Array = NDArray[np.float64]
 Kind = Literal["binary", "ternary", "real"]
 
-ROUNDING = 1e-9  # share of a sum of sizes; what is smaller does not vote by chance
+ROUNDING = 1e-9  # share of a sum of absolute values below which an edge is rounding
 
 
 def risk_of(log_risk: float) -> float:
@@ -31,12 +31,12 @@ class Coefficients(NamedTuple):
     """The factors of the entries' votes."""
 
     of_entry: Array
-    edge: float  # gamma, eq. (10): what is right minus what is wrong, abstentions apart
+    edge: float  # gamma, eq. (10): right minus wrong weight, without abstentions
     alpha: float
 
 
 def _alpha(right: float, wrong: float, smoothing: float) -> float:
-    """Eq. (11), finite where nothing is wrong: 1/2 log((1 + gamma) / (1 - gamma))."""
+    """Eq. (11), finite even if nothing is wrong: 1/2 log((1 + gamma) / (1 - gamma))."""
     return 0.5 * float(portable.log((right + smoothing) / (wrong + smoothing)))
 
 
@@ -52,7 +52,7 @@ def binary(right: Array, wrong: Array, smoothing: float) -> Coefficients:
 
 
 def binary_of_edge(edge: float, smoothing: float) -> Coefficients:
-    """The same where only the edge is known: (1 + gamma) / 2 is right, (1 - gamma) / 2 wrong."""
+    """The same from the edge alone: (1 + gamma) / 2 is right, (1 - gamma) / 2 wrong."""
     return binary(np.array([1 + edge]) / 2, np.array([max(0.0, 1 - edge)]) / 2, smoothing)
 
 
@@ -102,7 +102,7 @@ def terminal_stumps(tree: Tree) -> NDArray[np.intp]:
 
 
 def signs_of(edge: Array, mass: Array) -> Array:
-    """+1 where the edge of entries is positive by more than rounding, else -1 (eq. 12)."""
+    """+1 for entries whose edge is positive by more than rounding, else -1 (eq. 12)."""
     return np.where(edge > ROUNDING * mass, 1.0, -1.0)
 
 
@@ -127,7 +127,7 @@ def factorised(tree: Tree, n_classes: int, kind: Kind, smoothing: float) -> Vote
     right = sum_by(stump, (mass + sign * edge) / 2)
     wrong = sum_by(stump, (mass - sign * edge) / 2)
     flip = np.ones_like(right)
-    if kind != "binary":  # entries that vote for themselves may as well vote the right way
+    if kind != "binary":  # entries with separate votes take the better sign
         flip = np.where(wrong > right, -1.0, 1.0)
         right, wrong = np.maximum(right, wrong), np.minimum(right, wrong)
     coefficients = KINDS[kind](_positive(right), _positive(wrong), smoothing)

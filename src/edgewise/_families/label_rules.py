@@ -1,13 +1,13 @@
 """From probabilities of labels to the labels of a row: rules, chosen by a metric on held-out rows.
 
 - "half": every label above one half.
-- "common threshold": every label above one threshold. With right probabilities the threshold of the
-  largest micro-F1 is half of that micro-F1 (Lipton, Elkan and Naryanaswamy 2014).
-- "label thresholds": every label above a threshold of its own.
+- "common threshold": every label above one threshold. With correct probabilities the best threshold
+  for micro-F1 is half of the best micro-F1 (Lipton, Elkan and Naryanaswamy 2014).
+- "label thresholds": every label above its own threshold.
 - "row count": as many of a row's most probable labels as its probabilities sum to, times a factor.
 
-Thresholds are tried on a grid, so that all that is needed of the rows are counts for each label and
-cell of the grid. Which rule is best is decided on rows that its numbers were not chosen on.
+Thresholds are tried on a grid, so counts for each label and cell of the grid suffice. Rules are
+compared on rows that were not used to choose their numbers.
 """
 
 from typing import Literal, NamedTuple, get_args
@@ -24,16 +24,19 @@ Kind = Literal["half", "common threshold", "label thresholds", "row count"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 METRICS: tuple[Metric, ...] = get_args(Metric)
 
-# Thresholds, finer where they are small, as those of rare labels are.
+# Thresholds; the grid is finer for small ones, which rare labels need.
 GRID = np.concatenate([np.arange(1, 20) / 400, np.arange(5, 100) / 100])
 FACTORS = np.arange(5, 21) / 10
 SWEEPS = 20  # of the search for thresholds that maximise micro-F1
-CHUNKS = 3  # rules are compared on one of so many, after they were fitted to the others
-FEWEST = 10  # rows for which a rule is chosen
+CHUNKS = 3  # parts of the rows: rules are compared on one, after they were fitted to the others
+FEWEST = 10  # rows needed to choose a rule
 
 
 class Counts(NamedTuple):
-    """Weights of rows for each label, (..., n_labels): right answers, answers, and true labels."""
+    """Weights of rows for each label, (..., n_labels):
+
+    correct predictions, predictions, true labels.
+    """
 
     right: Weights
     said: Weights
@@ -59,7 +62,7 @@ def halves(n_labels: int) -> LabelRule:
 
 
 def ranks(proba: Scores) -> NDArray[np.intp]:
-    """0 for the most probable label of a row; of equals, for the lower one."""
+    """Ranks of the labels of a row: 0 for the most probable, the lower one among equals."""
     order = np.argsort(-proba, axis=1, kind="stable")
     places = np.empty_like(order)
     np.put_along_axis(places, order, np.arange(proba.shape[1])[np.newaxis], axis=1)
@@ -67,13 +70,15 @@ def ranks(proba: Scores) -> NDArray[np.intp]:
 
 
 def counts_of_rows(proba: Scores, factor: float) -> NDArray[np.int64]:
-    """How many labels rows have: what their probabilities sum to, times a factor, rounded."""
+    """Predicted numbers of labels: the sum of the probabilities times a factor, rounded."""
     return np.asarray(np.floor(factor * proba.sum(axis=1) + 0.5), dtype=np.int64)
 
 
 def score_of(metric: Metric, counts: Counts) -> Weights:
-    """The metric, higher is better, from counts (..., n_labels); a label that is neither true nor
-    said has an F1 of one."""
+    """The metric (higher is better) from counts (..., n_labels).
+
+    A label that is neither true nor predicted has an F1 of one.
+    """
     if metric == "hamming":
         return np.asarray((2 * counts.right - counts.said - counts.true).sum(axis=-1))
     right, size = 2 * counts.right, counts.said + counts.true
@@ -86,7 +91,7 @@ def score_of(metric: Metric, counts: Counts) -> Weights:
 def chosen_rule(
     metric: Metric, proba: Scores, relevant: Relevant, weights: Weights | None
 ) -> LabelRule:
-    """The best rule on rows that the model did not learn from, of probabilities (n, n_labels)."""
+    """The best rule for probabilities (n, n_labels) of rows that the model did not learn from."""
     n, n_labels = proba.shape
     if n < FEWEST:
         return halves(n_labels)
@@ -101,7 +106,7 @@ def chosen_rule(
             parts.append(counts_of(rule.labels(proba[judge]), relevant[judge], w[judge]))
         whole = Counts(*(sum(part[1:], part[0]) for part in zip(*parts, strict=True)))
         scores.append(float(score_of(metric, whole)))
-    best = max(range(len(KINDS)), key=lambda k: (scores[k], -k))  # of equals the simplest
+    best = max(range(len(KINDS)), key=lambda k: (scores[k], -k))  # the simplest among equals
     return fitted(KINDS[best], metric, proba, relevant, w)
 
 
@@ -141,10 +146,10 @@ def counts_by_threshold(proba: Scores, relevant: Relevant, w: Weights) -> Counts
 
 
 def best_of_labels(metric: Metric, table: Counts) -> NDArray[np.intp]:
-    """Places in the grid of the thresholds of labels.
+    """Grid indices of the best threshold of each label.
 
-    Macro-F1 and the Hamming loss are sums over labels. Micro-F1 2 R / S is largest where the sum
-    over labels of 2 R_l - F S_l is zero, F being the largest micro-F1 (Dinkelbach 1967).
+    Macro-F1 and the Hamming loss are sums over labels. Micro-F1 2 R / S has its maximum F if the
+    sum over labels of 2 R_l - F S_l is zero (Dinkelbach 1967).
     """
     size = table.said + table.true
     if metric == "macro_f1":
@@ -164,8 +169,11 @@ def best_of_labels(metric: Metric, table: Counts) -> NDArray[np.intp]:
 
 
 def nearest_half(gain: Weights) -> NDArray[np.intp]:
-    """For every label the place of the largest gain (len(GRID), n_labels); of equals the threshold
-    nearest to one half: where labels are never said, nothing tells thresholds apart."""
+    """For every label the index of the largest gain (len(GRID), n_labels).
+
+    Among equals it is the threshold nearest to one half, since labels that are never predicted
+    leave all thresholds equal.
+    """
     order = np.argsort(np.abs(GRID - 0.5), kind="stable")
     return np.asarray(order[np.argmax(gain[order], axis=0)])
 

@@ -22,7 +22,7 @@ from .._ground.errors import InvalidDataError, InvalidParameterError
 from .._ground.estimator import with_parameters
 from .._model.model import Scores
 
-MAX_DELTA = 5.0  # the largest step of a leaf, unless the user says otherwise
+MAX_DELTA = 5.0  # largest step of a leaf by default
 
 
 @with_parameters
@@ -113,7 +113,7 @@ class LogisticBooster(Booster):
         return self.max_leaf_nodes or 0
 
     def _least_rows(self, n_rows: int, class_rows: NDArray[np.int64]) -> int:
-        """Rows that a leaf must hold, from those of all and of each class."""
+        """Least rows of a leaf, from the number of all rows and of those of each class."""
         if self.min_samples_leaf == "auto":
             return auto_leaf_size(n_rows, int(class_rows.min()))
         return self.min_samples_leaf
@@ -175,7 +175,7 @@ class LogisticBooster(Booster):
         return ForestSize(self._n_rounds(), size.K, 1)
 
     def _directions(self) -> Any:
-        """Which way classes may move with features, as the core reads it, or None."""
+        """Allowed directions of classes and features, as the core reads them, or None."""
         return constraints.directions(self, self.classes_)
 
     def _start(self, rows: Rows, n_classes: int) -> Scores:
@@ -195,9 +195,9 @@ class LogisticBooster(Booster):
 
 
 def auto_leaf_size(n_rows: int, n_rarest: int) -> int:
-    """Rows of a leaf: few where there are few, or where a class would be lost among the others.
+    """Least rows of a leaf: few if there are few rows or if a class is rare.
 
-    A class of which a leaf may hold half can be told from others, but leaves of less than five rows
+    A class can be separated if half of its rows may form a leaf, but leaves of fewer than five rows
     for its sake would make all other classes noisier.
     """
     return max(1, min(20, n_rows // 50, max(5, n_rarest // 2)))

@@ -1,7 +1,7 @@
 """The base learners of AdaBoost.MH: BASE(X, Y, W) of Kegl (2014b), Appendix B.
 
-Each is given the engine, with the signed weights w_il y_il, and returns a base classifier h with
-its votes and its energy.
+Each gets the engine, with the signed weights w_il y_il, and returns a base classifier h with its
+votes and its energy.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -30,12 +30,12 @@ from .coefficients import (
 )
 from .vote_grower import VoteGrower
 
-# Added to what is right and wrong (of weights that sum to one), it keeps alpha finite where nothing
-# is wrong. MultiBoost has 0.01 / n; a constant does not count rows, so that weights may stand for
-# repeated rows.
+# Added to the right and to the wrong weight (weights sum to one), it keeps alpha finite if nothing
+# # is wrong. MultiBoost uses 0.01 / n. A constant does not depend on the number of rows, so weights
+# # can represent repeated rows.
 SMOOTHING = 1e-6
 
-RAISES = 1 + 1e-7  # an edge that grows by less has not grown
+RAISES = 1 + 1e-7  # a smaller increase of an edge is rounding
 
 
 class MHEngine:
@@ -68,19 +68,19 @@ class MHEngine:
         self.weights.add_outputs(model.scores(X, self.n_threads), self.n_threads)
 
     def loss(self) -> float:
-        """The exponential risk (3); it may become too small for a float, its logarithm does not."""
+        """The exponential risk (3). It may underflow; its logarithm does not."""
         return risk_of(self.weights.log_risk)
 
     def nothing_left(self, loss: float) -> bool:
-        return False  # margins continue to grow after the risk is zero
+        return False  # margins continue to grow after the risk has underflowed
 
 
 class Base(NamedTuple):
-    """A base classifier: what it adds to the model, its coefficients, its (root's) votes."""
+    """A base classifier: its items for the model, its coefficients, and its votes (of the root)."""
 
     items: list[Any]
     coefficients: Coefficients
-    votes: NDArray[np.float64] | None  # (n_classes); None where it is not factorised
+    votes: NDArray[np.float64] | None  # (n_classes); None if it is not factorised
 
 
 class BaseLearner(Protocol):
@@ -133,10 +133,10 @@ class OneVsAll:
 class Product:
     """Products of stumps h = alpha prod_j v_j phi_j(x) (Kegl and Busa-Fekete 2009).
 
-    Alternating optimisation: a factor is trained on labels multiplied by the other factors' votes,
-    y_il prod_{j' != j} v_j'l phi_j'(x_i), factor after factor and again from the first as long as
-    the edge grows. The first that does not raise it ends this: when it joins it is left out, later
-    it stays as it was.
+    Alternating optimisation: each factor in turn is trained on labels multiplied by the votes of
+    the other factors, y_il prod_{j' != j} v_j'l phi_j'(x_i), as long as the edge grows. The first
+    factor that does not raise the edge ends the optimisation: a new factor is left out, an existing
+    one stays unchanged.
     """
 
     def __init__(self, n_factors: int, learning_rate: float) -> None:
@@ -188,8 +188,8 @@ class AnyClassifier:
 
     For given votes v, phi is trained on pseudo-labels sign(sum_l w_il v_l y_il) with weights
     |sum_l w_il v_l y_il|; for given phi the best votes are (12). The edge grows until nothing
-    changes (Gao and Koller 2011). The first v is the one of largest mass (14), so that a weak
-    learner's edge delta on the pseudo-problem gives the round an edge of at least C_K delta.
+    changes (Gao and Koller 2011). The first v has the largest mass (14), so an edge delta of the
+    weak learner on the pseudo-problem gives the round an edge of at least C_K delta.
     """
 
     SWEEPS = 10
@@ -234,13 +234,13 @@ class AnyClassifier:
 
 
 def seed_unseeded(classifier: Any, rng: np.random.Generator) -> None:
-    """Gives every random_state that is None, of the classifier and of its parts, a number."""
+    """Give a number to every random_state that is None, in the classifier and its parts."""
     for name, value in sorted(classifier.get_params().items(), key=lambda item: item[0]):
         if value is None and name.split("__")[-1] == "random_state":
             classifier.set_params(**{name: int(rng.integers(2**31 - 1))})
 
 
-# Parameters of the growers of our own trees, with what they must be for other classifiers.
+# Parameters of edgewise's own trees, with their only allowed values for other classifiers.
 OF_OUR_OWN = {"min_gain": 0, "interaction_cst": None, "max_features": None, "splitter": "best"}
 
 

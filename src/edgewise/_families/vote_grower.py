@@ -16,7 +16,7 @@ from .._data.weights import Weights
 
 NEGLIGIBLE = 1 / 64
 NO_LIMIT = Interactions()
-MANY_ROWS = 2000  # with fewer, leaving some out saves nothing
+MANY_ROWS = 2000  # with fewer rows, leaving some out saves nothing
 
 
 def negligible_weight(n_rows: int) -> float:
@@ -25,9 +25,9 @@ def negligible_weight(n_rows: int) -> float:
 
 
 class VoteGrower:
-    """Grows base classifiers on the training rows, whatever their weights.
+    """Grows base classifiers on the training rows with given weights.
 
-    Round m draws features and cuts; round None sees everything.
+    Round m draws features and cuts; round None uses all features.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class VoteGrower:
         )
 
     def rng(self, m: int | None) -> np.random.Generator:
-        """Random numbers of round m, the same wherever a fit begins."""
+        """Random numbers of round m; they do not depend on the round in which a fit begins."""
         return np.random.default_rng([self.seed] if m is None else [self.seed, m])
 
     def _limits_of_round(

@@ -15,7 +15,10 @@ ROWS_PER_LEAF = 40
 
 
 def at_most(leaves: int, n_rows: int, least: int) -> int:
-    """Leaves for which there are rows: a tree without errors would end boosting at once."""
+    """Largest number of leaves for so many rows:
+
+    a tree without errors would end boosting at once.
+    """
     return min(leaves, max(least, n_rows // ROWS_PER_LEAF))
 
 

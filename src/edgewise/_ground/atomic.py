@@ -1,4 +1,4 @@
-"""Files that are whole or not there: they are written beside, then renamed."""
+"""Files that are complete or absent: they are written under another name, then renamed."""
 
 import contextlib
 import os
@@ -11,12 +11,12 @@ from typing import IO
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes the place of `path` when the block ends without an error.
+    """A file to write to, which replaces `path` when the block ends without an error.
 
-    After an error nothing is left of it, and a file that stood there before is as it was; an error
-    of the system names `path`. A file that may not be written to is not replaced, and the new one
-    has the mode of the old, and its owner where that is possible. What cannot be renamed over (a
-    pipe, a terminal, a device) is written to directly.
+    After an error the file is removed and an existing file is unchanged; an error of the system
+    names `path`. A file without write permission is not replaced. The new file has the mode of the
+    old one and, if possible, its owner. A path that renaming cannot replace (a pipe, a terminal, a
+    device) is written to directly.
     """
     target = Path(os.path.realpath(path))  # a link stays a link
     before = _stat(target)
@@ -27,7 +27,7 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
     beside = _beside(target)
     try:
         if before is not None:
-            os.close(os.open(target, os.O_WRONLY))  # renaming needs no right to the file itself
+            os.close(os.open(target, os.O_WRONLY))  # renaming checks no permission
         with open(beside, "xb", opener=_private if before is not None else None) as stream:
             if before is not None:
                 _be_like(before, stream.fileno())
@@ -54,7 +54,7 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def need_writable(path: str | Path) -> None:
-    """Raises the OSError that `replacing` would: better before the work than after it."""
+    """Raise the OSError that `replacing` would raise, before the work instead of after it."""
     target = Path(os.path.realpath(path))
     before = _stat(target)
     try:
@@ -88,7 +88,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def _be_like(before: os.stat_result, file: int) -> None:
-    """Gives a new file the owner and the mode of the old; no group gets what another one had."""
+    """Give a new file the owner and the mode of the old one; no other group gains access."""
     mode = stat.S_IMODE(before.st_mode) & 0o777
     if hasattr(os, "fchown"):
         now = os.fstat(file)

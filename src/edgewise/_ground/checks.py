@@ -1,4 +1,4 @@
-"""Checks of labels, probabilities, weights and costs of which something is to be computed."""
+"""Checks of labels, probabilities, weights and costs."""
 
 import warnings
 from typing import Any
@@ -10,11 +10,14 @@ from .errors import CostWarning, InvalidDataError, InvalidParameterError
 
 Array = NDArray[np.float64]
 
-MOST_FEATURES = 2**27  # the core counts places of features, eight rows abreast, in 32 bits
+MOST_FEATURES = 2**27  # the core indexes features of eight rows at a time in 32 bits
 
 
 def need_unmasked(given: Any, name: str) -> None:
-    """Of X masked values are missing ones; labels, weights and costs must all be there."""
+    """Check that nothing is masked:
+
+    masked values of X are missing, but labels and weights must exist.
+    """
     if np.ma.is_masked(given):
         raise InvalidDataError(
             f"{name} must not have masked values. Got {int(np.ma.getmaskarray(given).sum())} of "
@@ -115,7 +118,7 @@ def check_length(array: NDArray[Any], n_rows: int, name: str) -> None:
 
 
 def check_codes(codes: ArrayLike, n_rows: int, n_classes: int) -> NDArray[np.intp]:
-    """The places of the true classes of rows, (n,), from 0."""
+    """Check class numbers of rows, (n,), from 0."""
     need_unmasked(codes, "codes")
     places = np.asarray(codes)
     check_length(places, n_rows, "codes")
@@ -142,7 +145,7 @@ def sorted_labels(true: NDArray[Any], said: NDArray[Any]) -> NDArray[Any]:
 
 
 def places(labels: NDArray[Any], y: NDArray[Any], name: str, of: str = "cost") -> NDArray[np.intp]:
-    """The place of each label of y among `labels`, those of `of`, which need not be sorted."""
+    """The index of each label of y in `labels`, the labels of `of`, which need not be sorted."""
     order = np.argsort(labels)
     try:
         found = np.searchsorted(labels, y, sorter=order).clip(max=len(labels) - 1)

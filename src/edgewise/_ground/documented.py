@@ -1,8 +1,8 @@
 """Docstrings of estimators: every parameter is described once and shown by every class that has it.
 
-A class describes what is its own; :func:`documented` adds what its base classes describe, in the
-order of the constructor and with the constructor's defaults. ``help()``, notebooks, scikit-learn's
-HTML representation and the site all read the result.
+A class describes its own parameters; :func:`documented` adds those of its base classes, in the
+order and with the defaults of the constructor. ``help()``, notebooks, scikit-learn's HTML
+representation and the site all read the result.
 """
 
 import inspect
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
 
 
 def sections(doc: str) -> dict[str, str]:
-    """The sections of a numpydoc docstring by name; what stands before the first is ""."""
+    """The sections of a numpydoc docstring by name; the text before the first has the name ""."""
     text = inspect.cleandoc(doc)
     marks = list(_HEADING.finditer(text))
     ends = [m.start() for m in marks[1:]] + [len(text)]
@@ -56,7 +56,7 @@ def _described(doc: str) -> dict[str, dict[str, Entry]]:
 
 
 def documented(cls: Class) -> Class:
-    """Completes the docstring of a class from those of its base classes."""
+    """Complete the docstring of a class from those of its base classes."""
     if cls.__doc__ is None:  # python -OO
         return cls
     own = sections(cls.__doc__)

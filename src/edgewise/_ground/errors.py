@@ -22,7 +22,7 @@ class InvalidDataError(EdgewiseError, ValueError):
 
 
 class ModelFormatError(EdgewiseError, ValueError):
-    """A file is not a valid model file, or a model has something that such a file cannot hold."""
+    """A file is not a valid model file, or a model cannot be stored in one."""
 
 
 class CostWarning(UserWarning):
@@ -30,4 +30,4 @@ class CostWarning(UserWarning):
 
 
 class FitWarning(UserWarning):
-    """A fit ended, but not as one would wish: it learned nothing, or could not judge itself."""
+    """A fit ended with a problem: it learned nothing, or could not estimate its error."""

@@ -6,9 +6,10 @@ A class states the parameters that it adds or changes, with their defaults:
     class AOSOLogitBoostClassifier(LogisticBooster):
         leaf: LeafKind = "pair"
 
-The constructor takes them by keyword, and then those of the base classes. scikit-learn reads them
-from its signature; type checkers and editors understand the declarations
-(``typing.dataclass_transform``). What is not a parameter has a ``ClassVar`` or no annotation.
+The constructor takes these by keyword, followed by those of the base classes. scikit-learn reads
+them from its signature; type checkers and editors understand the declarations
+(``typing.dataclass_transform``). Attributes that are not parameters are annotated as ``ClassVar``
+or not at all.
 """
 
 from collections.abc import Mapping

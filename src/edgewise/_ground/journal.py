@@ -1,8 +1,8 @@
 """A journal: a file of JSON lines that only grows, for runs that may be killed and resumed.
 
-A line is there whole or not at all: it is written at once and brought to the disk before `append`
-returns, what could not be written is taken back, and what a killed process left of a line is cut
-off when the journal is next opened. One process at a time writes to it.
+Lines are complete or absent: a line is written at once and synced before `append` returns, an
+incomplete write is undone, and the rest of a line that a killed process left is cut off when the
+journal is opened again. One process at a time writes to it.
 """
 
 import fcntl
@@ -28,7 +28,7 @@ class Journal:
         self._file = descriptor
 
     def read(self, parse: Callable[[dict[str, Any]], Entry], what: str) -> list[Entry]:
-        """All that was appended so far, parsed; a line that cannot be is none of `what`."""
+        """All entries so far, parsed; an error says that a line is not `what`."""
         whole, newline, _torn = self._path.read_bytes().rpartition(b"\n")
         os.ftruncate(self._file, len(whole) + len(newline))
         entries = []
@@ -55,7 +55,7 @@ class Journal:
 
 
 def typed(record: Any) -> Any:
-    """A data class whose fields are of their types, or TypeError."""
+    """Make a data class whose fields have their types, or raise TypeError."""
     for field in fields(record):
         if not _is(getattr(record, field.name), field.type):
             raise TypeError(f"{field.name} is of another type")
@@ -87,7 +87,7 @@ def _object(line: bytes) -> dict[str, Any]:
 
 @contextmanager
 def journal(path: Path) -> Iterator[Journal]:
-    """The journal in `path`, made if need be, for this process alone."""
+    """Open the journal in `path` for this process alone; create it if necessary."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
     try:
         try:
@@ -98,4 +98,4 @@ def journal(path: Path) -> Iterator[Journal]:
             ) from None
         yield Journal(path, descriptor)
     finally:
-        os.close(descriptor)  # and the lock with it
+        os.close(descriptor)  # which also releases the lock

@@ -1,6 +1,6 @@
 """Checks of constructor parameters: one table, consulted on the first line of ``fit``.
 
-A rule is a pair: a test of the value, and the words that say what is allowed.
+A rule is a pair: a test of the value, and a text that says what is allowed.
 """
 
 import math
@@ -17,8 +17,8 @@ from .errors import InvalidParameterError
 
 Rule = tuple[Callable[[Any], bool], str]
 
-LARGEST = 2**31 - 1  # the core counts in integers of 32 bits
-WHOLE = 2**53 - 1  # what doubles count exactly
+LARGEST = 2**31 - 1  # the core uses integers of 32 bits
+WHOLE = 2**53 - 1  # up to which doubles represent all integers
 _POWERS = {LARGEST: "2**31", WHOLE: "2**53"}
 
 _brief = reprlib.Repr()
@@ -79,7 +79,7 @@ def not_negative() -> Rule:
 
 
 def share() -> Rule:
-    """A float above 0 and at most 1; the integer 1 is a number, not a share."""
+    """A float above 0 and at most 1; the integer 1 is a count, not a share."""
     return lambda v: isinstance(v, float) and 0.0 < v <= 1.0, "a float above 0 and at most 1"
 
 
@@ -124,7 +124,7 @@ def _n_dimensions(v: Any) -> int:
 
 
 def matrix_or_none() -> Rule:
-    """A matrix of numbers; its shape and values are checked when the classes are known."""
+    """A matrix of numbers; shape and values are checked when the classes are known."""
     return (
         lambda v: v is None or _n_dimensions(v) == 2,
         "None or a matrix, one row and column per class",
@@ -132,7 +132,7 @@ def matrix_or_none() -> Rule:
 
 
 def columns() -> Rule:
-    """Columns of X; whether X has them is checked when it is known."""
+    """Columns of X; whether they exist is checked when X is known."""
 
     def test(v: Any) -> bool:
         if v is None or (isinstance(v, str) and v == "from_dtype"):
@@ -152,7 +152,7 @@ def columns() -> Rule:
 
 
 def interactions() -> Rule:
-    """Sets of columns of X; whether X has them is checked when it is known."""
+    """Sets of columns of X; whether they exist is checked when X is known."""
 
     def test(v: Any) -> bool:
         if v is None or isinstance(v, str):
@@ -165,7 +165,7 @@ def interactions() -> Rule:
 
 
 def directions() -> Rule:
-    """Directions for columns of X; what they say is checked when X and the classes are known."""
+    """Directions for columns of X; they are checked when X and the classes are known."""
 
     def test(v: Any) -> bool:
         return v is None or isinstance(v, Mapping | list | tuple | np.ndarray)
@@ -209,7 +209,7 @@ def class_weight() -> Rule:
 
 
 def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> None:
-    """Raises for the first parameter whose value is not allowed."""
+    """Raise an error for the first parameter whose value is not allowed."""
     for name, (test, words) in rules.items():
         if not test(values[name]):
             raise InvalidParameterError(
@@ -224,5 +224,5 @@ def shown(value: Any) -> str:
         value = value.item()
     try:
         return _brief.repr(value)
-    except ValueError:  # Python writes no integers of more than some thousand digits
+    except ValueError:  # Python does not print integers of more than some thousand digits
         return f"a value of type {type(value).__name__} that is too large to show"

@@ -1,7 +1,7 @@
-"""exp, log and what is made of them, with the same bits on every machine.
+"""exp, log and functions of them, with the same bits on every machine.
 
-NumPy's, SciPy's and the C library's follow the processor (with AVX-512 the last bit differs) and
-the system, and the last bit of a score may decide a split.
+The results of NumPy, SciPy and the C library depend on the processor (with AVX-512 the last bit
+differs) and on the system, and the last bit of a score may decide a split.
 """
 
 from typing import Any
@@ -45,6 +45,6 @@ def softmax(x: Array) -> Array:
 
 
 def log_logistic(x: Array) -> Array:
-    """log(1 / (1 + exp(-x))), where exp may overflow."""
+    """log(1 / (1 + exp(-x))) without overflow."""
     answer: Array = np.minimum(x, 0.0) - log(1.0 + exp(-np.abs(x)))
     return answer

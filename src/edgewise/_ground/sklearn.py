@@ -1,6 +1,6 @@
-"""The base classes of scikit-learn's classifiers, with types, of which it has none itself.
+"""The base classes of scikit-learn's classifiers, with types, which scikit-learn lacks.
 
-Bases of unknown type would hide from type checkers which parameters an estimator has.
+Bases of unknown type would hide the parameters of an estimator from type checkers.
 """
 
 from typing import TYPE_CHECKING, Any, Self

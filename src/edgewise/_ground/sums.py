@@ -1,7 +1,7 @@
-"""Sums of floating-point numbers that depend on the numbers alone.
+"""Sums of floating-point numbers that do not depend on the order of rows, threads or processor.
 
-BLAS adds in an order that follows the number of rows, the threads and the processor, and NumPy's
-sums follow the order of the rows: both may change the last bit, and then a split.
+BLAS adds in an order that depends on the number of rows, the threads and the processor, and NumPy's
+sums depend on the order of the rows: both may change the last bit, and then a split.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""Words in messages: counts in grammatical English, and the name that was probably meant."""
+"""Texts of messages: counts in grammatical English, and the nearest name."""
 
 import difflib
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 Class = TypeVar("Class", bound=type)
 
-# Parameters of LightGBM, XGBoost, CatBoost and scikit-learn: what they are called here.
+# Parameters of LightGBM, XGBoost, CatBoost and scikit-learn by their names here.
 _ELSEWHERE = {
     "max_leaf_nodes": "num_leaves max_leaves leaves num_leaf",
     "n_estimators": "num_boost_round num_round num_iterations num_trees iterations max_iter n_iter",
@@ -41,7 +41,7 @@ def counted(n: int, what: str, many: str | None = None) -> str:
 
 
 def did_you_mean(word: str, known: Iterable[Any]) -> str:
-    """A question with the name that was probably meant, with a space before it; or nothing."""
+    """A question with the nearest name, after a space; or an empty string."""
     names = [str(name) for name in known]
     equivalent = EQUIVALENTS.get(word.lower())
     if equivalent in names:
@@ -52,7 +52,7 @@ def did_you_mean(word: str, known: Iterable[Any]) -> str:
 
 
 def no_parameter(owner: type, name: str, known: Iterable[str]) -> TypeError:
-    """The error of a constructor that is given a parameter it does not have."""
+    """The error of a constructor for an unknown parameter."""
     return TypeError(
         f"{owner.__name__} has no parameter {name!r}.{did_you_mean(name, known)} It has "
         f"{', '.join(known)}."
@@ -60,7 +60,7 @@ def no_parameter(owner: type, name: str, known: Iterable[str]) -> TypeError:
 
 
 def hinting(cls: Class) -> Class:
-    """A class whose constructor names the parameter that was probably meant."""
+    """A class whose constructor suggests the nearest name of an unknown parameter."""
     init: Callable[..., None] = cls.__init__  # type: ignore[misc]
     known = [name for name in signature(init).parameters if name != "self"]
 

@@ -1,7 +1,7 @@
-"""Checks of a model's arrays, so that the core, which trusts them, may.
+"""Checks of a model's arrays, because the core trusts them.
 
-Everything the core uses as a place, a length or a number is checked here, before it is used: that
-starts are monotone, that the nodes of a tree are a tree, that leaves, features and classes exist.
+Every index, length and number is checked here before the core uses it: starts are monotone, the
+nodes of a tree form a tree, and leaves, features and classes exist.
 """
 
 from collections.abc import Mapping
@@ -36,9 +36,9 @@ TYPES: dict[str, np.dtype[Any]] = {
 PER_NODE = ("feature", "left", "threshold", "missing_left", "gain", "cover")
 PER_VALUE = ("classes", "values")
 
-MOST_NODES = 2**31  # and places of nodes
-MOST_LEAVES = 65535  # and leaves of a tree in 16
-LARGEST_SUM = 1e250  # of scores and of gains: what follows from them stays finite
+MOST_NODES = 2**31  # largest index of a node
+MOST_LEAVES = 65535  # leaves of a tree, as an index of 16 bits
+LARGEST_SUM = 1e250  # largest score or gain, so that all results stay finite
 
 
 def need(condition: Any, words: str) -> None:
@@ -47,7 +47,7 @@ def need(condition: Any, words: str) -> None:
 
 
 def check_model(arrays: Arrays, n_features: Any) -> None:
-    """Raises ModelFormatError unless the core can use the arrays for X with n_features columns."""
+    """Raise ModelFormatError unless the core can use the arrays for X with n_features columns."""
     need(
         type(n_features) is int and 1 <= n_features <= MOST_FEATURES,
         f"the number of features must be an integer from 1 to {MOST_FEATURES}; got {n_features!r}",
@@ -63,7 +63,7 @@ def check_model(arrays: Arrays, n_features: Any) -> None:
 
 
 def check_types(arrays: Arrays, types: Mapping[str, np.dtype[Any]]) -> None:
-    """The arrays are those named in `types`, vectors of these types."""
+    """Check that the arrays are those named in `types`, as vectors of these types."""
     for name, dtype in types.items():
         array = arrays.get(name)
         need(array is not None, f"the array {name!r} is missing")
@@ -76,7 +76,7 @@ def check_types(arrays: Arrays, types: Mapping[str, np.dtype[Any]]) -> None:
 
 
 def check_starts(name: str, starts: Ints, end: int, *, least: int = 0) -> None:
-    """Starts of pieces, of `least` entries or more, that cover 0 .. end."""
+    """Check the starts of pieces of at least `least` entries that cover 0 .. end."""
     need(
         len(starts) > 0
         and starts[0] == 0
@@ -113,7 +113,7 @@ def _check_nodes(a: Arrays, n_features: int, tree: Ints) -> None:
 
 
 def _check_children(a: Arrays, tree: Ints) -> None:
-    """Children come after their parent, and every node but the roots is the child of one."""
+    """Check that children come after their parent, and every node but the roots has one parent."""
     node_start = a["node_start"]
     inner = np.flatnonzero(a["feature"] >= 0)
     left = a["left"][inner].astype(np.int64) + node_start[:-1][tree[inner]]
@@ -128,7 +128,7 @@ def _check_children(a: Arrays, tree: Ints) -> None:
 
 
 def _check_leaves(a: Arrays, tree: Ints) -> None:
-    """Leaves are numbered from 0 in every tree, and all have their values."""
+    """Check that leaves are numbered from 0 in every tree and have values."""
     n_trees, leaf = len(a["width"]), np.flatnonzero(a["feature"] < 0)
     n_leaves = np.bincount(tree[leaf], minlength=n_trees)
     need(n_leaves.max(initial=0) <= MOST_LEAVES, f"a tree may have at most {MOST_LEAVES} leaves")
@@ -165,7 +165,7 @@ def _check_numbers(a: Arrays) -> None:
 
 
 def _check_sets(a: Arrays) -> None:
-    """Nodes of threshold NaN have a set of categories each, ascending."""
+    """Check that every node of threshold NaN has an ascending set of categories."""
     set_start, values = a["set_start"], a["set_values"]
     n_sets = np.count_nonzero(np.isnan(a["threshold"]))
     need(len(set_start) == n_sets + 1, "there must be a set for every node of threshold NaN")

@@ -1,4 +1,4 @@
-"""Trees in words: nodes with the names of features, classes and categories; text and columns."""
+"""Trees as text and columns, with the names of features, classes and categories."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from .model import Model
 
-MOST_CATEGORIES = 8  # of a set that are written out
-MOST_CLASSES = 6  # of a leaf that are written out
+MOST_CATEGORIES = 8  # of a set that are printed
+MOST_CLASSES = 6  # of a leaf that are printed
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Names:
 
     features: Sequence[str]
     classes: Sequence[str]
-    categories: dict[int, NDArray[Any]]  # by feature: the values its numbers stand for
+    categories: dict[int, NDArray[Any]]  # by feature: the values that its numbers represent
 
     def set_of(self, feature: int, numbers: NDArray[np.float64]) -> list[str]:
         """The categories of a set."""
@@ -52,7 +52,7 @@ class Node:
         return self.feature < 0
 
     def question(self, names: Names) -> str:
-        """Return the question of a node; yes goes left."""
+        """Return the question of a node; rows for which it holds go left."""
         feature = names.features[self.feature]
         if self.categories is None:
             return f"{feature} <= {number(self.threshold)}"
@@ -72,7 +72,7 @@ def number(value: float) -> str:
 
 
 def braces(categories: Sequence[str]) -> str:
-    """A set in words, its end left out if it is long."""
+    """A set as text, shortened if it is long."""
     shown = ", ".join(categories[:MOST_CATEGORIES])
     rest = len(categories) - MOST_CATEGORIES
     return f"{{{shown}}}" if rest <= 0 else f"{{{shown}, {rest} more}}"
@@ -84,7 +84,7 @@ class Reader:
     def __init__(self, model: Model, names: Names) -> None:
         self.model = model
         self.names = names
-        # Sets stand in the order of the nodes that have one.
+        # Sets are in the order of the nodes that have one.
         self._set_of_node = np.cumsum(np.isnan(model.threshold)) - 1
 
     def round_of(self, tree: int) -> int:
@@ -140,7 +140,7 @@ def tree_text(reader: Reader, tree: int, max_depth: int | None) -> str:
     """One tree: a line for every node, children below their parent."""
     nodes, names = reader.nodes(tree), reader.names
     lines = [f"tree {tree} (round {reader.round_of(tree)})"]
-    open_nodes = [(nodes[0], "", "")]  # with what stands left of them and of what is below them
+    open_nodes = [(nodes[0], "", "")]  # with the prefixes of their line and of the lines below
     while open_nodes:
         node, turn, below = open_nodes.pop()
         if node.is_leaf:
@@ -170,7 +170,7 @@ def _n_leaves(nodes: list[Node], node: Node) -> int:
 
 
 def node_columns(reader: Reader) -> dict[str, list[Any]]:
-    """All nodes of all trees, a row each."""
+    """All nodes of all trees, one per row."""
     names = reader.names
     columns: dict[str, list[Any]] = {
         name: []

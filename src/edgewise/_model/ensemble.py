@@ -1,6 +1,6 @@
 """A model whose members are scikit-learn classifiers instead of edgewise's own trees.
 
-A member answers with one of its labels; a table says how far each answer moves the scores.
+A member predicts one of its labels; a table contains the step of the scores for each label.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from .model import Scores
 
 @dataclass(frozen=True)
 class Member:
-    """A fitted classifier with what its answers are worth."""
+    """A fitted classifier with the steps of its predictions."""
 
     classifier: Any
     labels: NDArray[Any]  # (n_answers), ascending
@@ -35,7 +35,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Constant:
-    """A classifier that always gives the same answer, where there was but one to learn."""
+    """A classifier that always predicts the same label, for training rows of one class."""
 
     answer: Any
 
@@ -64,7 +64,7 @@ class EnsembleModel:
         return len(self.start)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All numbers by name. What the classifiers themselves are made of is their own affair."""
+        """All arrays by name, without those inside the classifiers."""
         empty = np.zeros((0, self.n_classes))
         return {
             "start": self.start,
@@ -86,7 +86,10 @@ class EnsembleModel:
             yield out
 
     def gain_by_feature(self) -> Scores:
-        """The members' own importances, weighted by what they move; zeros for those without."""
+        """The members' importances, weighted by their steps.
+
+        Zeros for members without importances.
+        """
         total = np.zeros(self.n_features)
         for member in self.members:
             importances = getattr(member.classifier, "feature_importances_", 0.0)
@@ -94,7 +97,7 @@ class EnsembleModel:
         return total
 
     def first_rounds(self, n_rounds: int) -> "EnsembleModel":
-        """The model as it was after `n_rounds` rounds."""
+        """The model after `n_rounds` rounds."""
         return replace(self, members=self.members[:n_rounds])
 
     def followed_by(self, other: "EnsembleModel") -> "EnsembleModel":

@@ -1,6 +1,6 @@
-"""Explanations: what an estimator of trees can say of its answers and of itself.
+"""Explanations of predictions and models of trees.
 
-A mixin of the estimators. Numbers come from the model; here they get their names.
+A mixin of the estimators, which adds names to the numbers of the model.
 """
 
 from importlib.util import find_spec
@@ -18,7 +18,7 @@ from .model import Model, Scores
 
 
 class NoForestError(InvalidParameterError, AttributeError):
-    """The model is not made of trees of our own; for properties: as if there were none."""
+    """The model does not consist of edgewise's trees; as an AttributeError it hides properties."""
 
 
 class Explained:
@@ -77,8 +77,8 @@ class Explained:
             from shap import Explanation  # noqa: PLC0415 - optional
         except ImportError:
             raise ImportError(
-                "explanation(X) needs the package shap: install it. shap_values(X) and shap_start_ "
-                "are the same numbers without it."
+                "explanation(X) needs the package shap: install it. shap_values(X) and "
+                "shap_start_ return the same numbers without it."
             ) from None
         matrix, threads = self._ready(X)
         values = forest.shapley_values(matrix, threads)
@@ -92,10 +92,10 @@ class Explained:
 
     @property
     def feature_importances_by_class_(self) -> Scores:
-        """`feature_importances_`, parted among the classes: (n_classes, n_features)
+        """`feature_importances_`, divided among the classes: (n_classes, n_features)
 
-        The gain of a split is parted in proportion to the variance, over the training rows at the
-        node, of what the leaves below it move each class's score by. The sum over the classes is
+        The gain of a split is divided in proportion to the variance, over the training rows at the
+        node, of the steps of each class's score in the leaves below. The sum over the classes is
         `feature_importances_`.
         """
         gain = self._forest("feature_importances_by_class_").gain_by_class()
@@ -175,7 +175,7 @@ class Explained:
 
 
 def _chosen(model: Model, round: int | None, tree: int | None) -> range:
-    """Numbers of the trees that are asked for."""
+    """Numbers of the requested trees."""
     first, last = 0, model.n_trees
     if round is not None:
         _need_below("round", round, model.n_rounds)

@@ -1,4 +1,4 @@
-"""The model file: safetensors with one JSON text in its metadata. docs/model_file.md has it all."""
+"""The model file: safetensors with one JSON text in its metadata; see docs/model_file.md."""
 
 import os
 import stat
@@ -17,8 +17,8 @@ Arrays = dict[str, NDArray[Any]]
 
 METADATA_KEY = "edgewise"
 LONGEST_HEADER = 100_000_000  # bytes; safetensors' own limit
-_OF_ARRAY = 2000  # bytes that an array takes beside its numbers, while it is read
-_LENGTH = 8  # bytes that say how long the header is
+_OF_ARRAY = 2000  # bytes of an array besides its numbers while it is read
+_LENGTH = 8  # bytes of the length of the header
 _TYPES = {
     **{"F64": "<f8", "F32": "<f4", "F16": "<f2", "U64": "<u8", "U8": "|u1"},
     **{"I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "|i1"},
@@ -40,7 +40,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
 
 
 def unpack(data: bytes) -> tuple[dict[str, Any], Arrays]:
-    """Header and arrays of the bytes of a file, or ModelFormatError. Only the form is checked."""
+    """Header and arrays of the bytes of a file, or ModelFormatError. Checks the form only."""
     budget = plain.budget(len(data))
     header = plain.loads(_text_of(data, budget), budget)
     if not isinstance(header, dict):
@@ -57,7 +57,7 @@ def _header_length(data: bytes) -> int:
 
 
 def _text_of(data: bytes, budget: int) -> str:
-    """Our own text among the metadata of safetensors."""
+    """The text of edgewise in the metadata of safetensors."""
     length = _header_length(data)
     if len(data) < _LENGTH or length > min(LONGEST_HEADER, len(data) - _LENGTH):
         raise ModelFormatError(
@@ -100,8 +100,8 @@ def _array(name: str, tensor: Mapping[str, Any]) -> NDArray[Any]:
 
 
 def read(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file. A pipe or a device, which might never end, is refused unread."""
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # pipes do not wait
+    """The bytes of a file. A pipe or a device, which might never end, is an error."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # do not wait for pipes
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)

@@ -1,8 +1,9 @@
 """The model: initial scores and trees, as plain arrays.
 
-A model is all that prediction needs. Trees stand one after the other; `round_start` says which of
-them belong to a round. A leaf stores only the classes it moves. A node that splits a categorical
-feature has the threshold NaN and a set of categories; sets stand in the order of these nodes.
+A model contains everything that prediction needs. Trees are stored one after the other;
+`round_start` gives the first tree of each round. A leaf stores only the classes it moves. A node
+that splits a categorical feature has the threshold NaN and a set of categories; sets are in the
+order of these nodes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,8 +35,8 @@ class Model:
     left: NDArray[np.int32]  # (n_nodes): left child (right is next to it), or number of the leaf
     threshold: NDArray[np.float64]  # (n_nodes): left if x <= threshold; NaN: if x is in the set
     missing_left: NDArray[np.uint8]  # (n_nodes)
-    gain: NDArray[np.float64]  # (n_nodes): fall of the loss's quadratic model
-    cover: NDArray[np.float64]  # (n_nodes): share of the training rows' weight that came by
+    gain: NDArray[np.float64]  # (n_nodes): decrease of the quadratic model of the loss
+    cover: NDArray[np.float64]  # (n_nodes): share of the training weight that reaches the node
     classes: NDArray[np.int32]  # (n_values)
     values: NDArray[np.float64]  # (n_values)
     set_start: NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
@@ -58,12 +59,12 @@ class Model:
         return len(self.start)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All arrays by name; two models are the same if these are."""
+        """All arrays by name; models with equal arrays are equal."""
         names = [n for n in self.__dataclass_fields__ if n != "n_features" and n[0] != "_"]
         return {name: getattr(self, name) for name in names}
 
     def _arrays_of_trees(self) -> dict[str, NDArray[Any]]:
-        """What the core calls a forest: all but the initial scores and the rounds."""
+        """The arrays of the core's forest: all but the initial scores and the rounds."""
         arrays = self.arrays()
         return {name: a for name, a in arrays.items() if name not in ("start", "round_start")}
 
@@ -82,7 +83,7 @@ class Model:
             yield out
 
     def replay(self, X: Matrix, posterior: _core.Posterior, n_threads: int) -> None:
-        """Brings the state of a fit on X to where this model left it."""
+        """Add all rounds of this model to the state of a fit on X."""
         for first, last in zip(self.round_start[:-1], self.round_start[1:], strict=True):
             self.forest.replay(X, int(first), int(last), posterior, n_threads)
 
@@ -96,13 +97,13 @@ class Model:
         return out
 
     def expected_scores(self) -> Scores:
-        """Mean scores of rows that go left and right as the training rows did: (n_classes)"""
+        """Mean scores if rows go left and right in the shares of the training rows: (n_classes)"""
         out = self.start.copy()
         self.explained.add_expected_scores(out)
         return out
 
     def gain_by_class(self) -> Scores:
-        """`gain_by_feature`, parted among the classes by what the leaves below a split move them.
+        """`gain_by_feature`, divided among the classes by the steps of the leaves below a split.
 
         (n_classes, n_features)
         """
@@ -118,7 +119,7 @@ class Model:
         ).astype(np.float64)
 
     def first_rounds(self, n_rounds: int) -> "Model":
-        """The model as it was after `n_rounds` rounds."""
+        """The model after `n_rounds` rounds."""
         n_trees = int(self.round_start[n_rounds])
         n_nodes = int(self.node_start[n_trees])
         n_values = int(self.value_start[n_trees])
@@ -160,21 +161,21 @@ class Model:
 
     @property
     def forest(self) -> _core.Forest:
-        """The core's view of the trees, made when first needed."""
+        """The core's form of the trees, made on first use."""
         if not self._forest:
             self._forest.append(_core.Forest(**self._arrays_of_trees()))
         return self._forest[0]
 
     @property
     def explained(self) -> _core.ExplainedForest:
-        """The core's view of the trees with their covers, made when first needed."""
+        """The core's form of the trees with their covers, made on first use."""
         if not self._explained:
             self._explained.append(_core.ExplainedForest(**self._arrays_of_trees()))
         return self._explained[0]
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_features: int) -> "Model":
-        """The model of arrays that may come from anywhere: checked, as the core trusts them."""
+        """Make a model of untrusted arrays, after checking them for the core."""
         check_model(arrays, n_features)
         fields: dict[str, Any] = dict(arrays)
         return cls(n_features=n_features, **fields)
@@ -189,7 +190,7 @@ class Model:
 
 
 class ModelBuilder:
-    """Collects trees round by round; holds nothing for rounds that never come."""
+    """Collects trees round by round, without memory for rounds that are never run."""
 
     def __init__(
         self,

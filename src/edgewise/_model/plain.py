@@ -1,12 +1,12 @@
-"""Plain values as JSON and back: no code, no surprises.
+"""Plain values as JSON and back, without code.
 
-None, booleans, integers, finite floats, strings and lists are their JSON selves. Everything else is
-an object with one key that says what it is:
+None, booleans, integers, finite floats, strings and lists are written as such. Everything else is
+an object with one key that names its kind:
 
     {"tuple": [...]}  {"set": [...]}  {"dict": [[key, value], ...]}
     {"float": "nan"}  {"array": {"dtype": "float64", "shape": [2, 2], "values": [...]}}
 
-Reading is strict: a key twice, a number that is no number, or nesting without end is an error.
+Reading is strict: duplicate keys, invalid numbers and deep nesting are errors.
 """
 
 import json
@@ -24,10 +24,10 @@ _UNUSUAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _NUMBERS = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 )
-_ALLOWANCE = 40 << 20  # bytes that decoding may take, whatever the size of the file
+_ALLOWANCE = 40 << 20  # bytes that decoding may take for any file
 _TEXT_ALLOWANCE = 32 << 20  # bytes of an array of strings, all as wide as the widest
-# Bytes that decoding takes at most, twice over: of a list or an object, of what stands before a
-# comma, of half a string; found by measuring (tests/unit/test_memory_of_loading.py).
+# Twice the most bytes that decoding takes for a list or an object, for an item before a comma, for
+# # half a string; measured in tests/unit/test_memory_of_loading.py.
 _OF_CONTAINER, _OF_COMMA, _OF_QUOTE = 144, 48, 36
 
 
@@ -48,7 +48,7 @@ def budget(size: int) -> int:
 
 
 def loads(text: str, most_bytes: int) -> Any:
-    """The value of a JSON text, or ModelFormatError: also if it would take too much memory."""
+    """The value of a JSON text, or ModelFormatError, also if it would take too much memory."""
     _need_cheap(text, most_bytes)
     try:
         value = json.loads(
@@ -129,14 +129,14 @@ def _is_unicode(text: str) -> bool:
 
 
 def encode(value: Any, what: str, depth: int = DEEPEST - 8) -> Any:
-    """A value as JSON; `what` names it where it has none."""
+    """Encode a value as JSON; `what` names the value in errors."""
     if depth == 0:
         raise ModelFormatError(f"A model file cannot hold {what}: it is nested too deeply.")
     if isinstance(value, np.generic) and value.dtype.kind in "biufU":
         value = value.item()
     if value is None or type(value) in (bool, int, str):
         return value
-    if isinstance(value, int | str):  # of a derived class, such as a member of an enumeration
+    if isinstance(value, int | str):  # of a derived class, such as an enumeration
         return str.__str__(value) if isinstance(value, str) else int(value)
     if isinstance(value, float):
         return float(value) if math.isfinite(value) else {"float": str(float(value))}
@@ -211,7 +211,7 @@ def _decode_collection(kind: str, inner: Any, what: str) -> Any:
 
 
 def decode_array(encoded: Any, what: str) -> NDArray[Any]:
-    """An array from {"dtype", "shape", "values"}; all values are of its type already."""
+    """An array from {"dtype", "shape", "values"}; all values must have its type."""
     if not isinstance(encoded, dict) or encoded.keys() != {"dtype", "shape", "values"}:
         raise _odd(what)
     dtype, shape, values = encoded["dtype"], encoded["shape"], encoded["values"]
@@ -247,7 +247,7 @@ def _vector(dtype: str, values: list[Any], what: str) -> NDArray[Any]:
 
 
 def _numbers(dtype: np.dtype[Any], values: list[Any], what: str) -> NDArray[Any]:
-    """Numbers that the type holds exactly."""
+    """Numbers that the type represents exactly."""
     kind = {"b": bool, "i": int, "u": int, "f": float}[dtype.kind]
     if any(type(value) is not kind for value in values):
         raise _odd(what)

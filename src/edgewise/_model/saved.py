@@ -1,9 +1,9 @@
-"""Estimators in model files: what of a fitted estimator is stored, and how it comes back.
+"""Estimators in model files: the parts of a fitted estimator, stored and restored.
 
-Stored are the parameters, the model's arrays, the history, and the few facts that a class names in
-`_fitted`. Reading checks everything before an estimator is made, so that a file made with bad
-intent is an error like any other; `save` reads what it is about to write, so that there is no file
-that cannot be read.
+A file contains the parameters, the model's arrays, the history, and the attributes that a class
+names in `_fitted`. Reading checks everything before it makes an estimator, so a malicious file is
+an error like any other; `save` reads its own bytes before it writes them, so every file can be
+read.
 """
 
 import os
@@ -35,7 +35,7 @@ _FIELDS = frozenset(
 _KEPT = frozenset(
     "n_features_in_ feature_names_in_ is_categorical_ categories_ classes_ model_ history_".split()
 )
-# Of scikit-learn: how metadata is routed, and who is told of the fit. Of training rows: too much.
+# Of scikit-learn: metadata routing and callbacks. Of training rows: too large.
 _NOT_KEPT = frozenset(["_metadata_request", "_skl_callbacks", "oof_proba_"])
 _MODEL, _HISTORY, _CATEGORIES = "model.", "history.", "categories."
 _CATEGORICAL = "is_categorical"
@@ -51,7 +51,7 @@ class Saved:
 
     _short_name: ClassVar[str | None] = None  # on the command line and in comparisons
     _rules: ClassVar[dict[str, p.Rule]]
-    _fitted: ClassVar[dict[str, p.Rule]] = {}  # what a fit leaves beside model and history
+    _fitted: ClassVar[dict[str, p.Rule]] = {}  # fitted attributes besides model and history
 
     is_categorical_: NDArray[np.bool_] | None
 
@@ -79,7 +79,7 @@ class Saved:
         return None
 
     def _restored(self, name: str, value: Any) -> Any:
-        """A fact as a class keeps it, from its plain form."""
+        """A fitted attribute, restored from its plain form."""
         return value
 
     @staticmethod
@@ -116,7 +116,7 @@ def encoded_parameters(estimator: Any) -> dict[str, Any]:
 
 
 def kept(estimator: Any) -> dict[str, Any]:
-    """The attributes a model file holds, as far as a fit has set them."""
+    """The attributes that a model file contains, if the fit has set them."""
     names = _KEPT.union(estimator._fitted)
     return {name: value for name, value in vars(estimator).items() if name in names}
 
@@ -144,7 +144,7 @@ def _header_of(estimator: Any) -> dict[str, Any]:
 
 
 def _encoded(value: Any, what: str) -> Any:
-    """A parameter: a plain value, or one of our own losses, by its name and its numbers."""
+    """Encode a parameter: a plain value, or a loss of edgewise by its name and its numbers."""
     fields = _LOSSES.get(type(value))
     if fields is None:
         return plain.encode(value, what)
@@ -153,7 +153,7 @@ def _encoded(value: Any, what: str) -> Any:
 
 
 def _need_nothing_unknown(estimator: Any, parameters: Mapping[str, Any]) -> None:
-    """All that a fit has left is stored."""
+    """Check that all attributes of the fit are stored."""
     known = {*parameters, *_KEPT, *_NOT_KEPT, *estimator._fitted}
     unknown = [
         name
@@ -259,7 +259,7 @@ def _decoded(encoded: Any, what: str) -> Any:
 
 
 def _classes(encoded: Any, *, several: bool) -> NDArray[Any]:
-    """The labels, sorted, or where rows have `several` the names of columns in any order."""
+    """The sorted labels, or the names of columns in any order if rows have `several` labels."""
     classes = plain.decode_array(encoded, "the class labels")
     need(classes.ndim == 1 and len(classes) >= 2, "there must be two class labels or more")
     if several and classes.dtype.kind == "U":
@@ -274,7 +274,7 @@ def _classes(encoded: Any, *, several: bool) -> NDArray[Any]:
 
 
 def _parts(arrays: Mapping[str, Any]) -> dict[str, dict[str, NDArray[Any]]]:
-    """The arrays by what they are part of, without its name."""
+    """The arrays by the part that they belong to, without its name."""
     parts: dict[str, dict[str, NDArray[Any]]] = {
         part: {} for part in (_MODEL, _HISTORY, _CATEGORIES, _CATEGORICAL)
     }
@@ -328,7 +328,7 @@ def _categories(
 
 
 def _need_sets_of_tables(model: Mapping[str, NDArray[Any]], tables: dict[int, Any]) -> None:
-    """Check that the sets of a column with a table hold places in it."""
+    """Check that the sets of a column with a table contain indices of the table."""
     feature = model["feature"][np.isnan(model["threshold"])]
     of_value, which = np.unique(
         np.repeat(feature, np.diff(model["set_start"])), return_inverse=True
@@ -343,7 +343,7 @@ def _need_sets_of_tables(model: Mapping[str, NDArray[Any]], tables: dict[int, An
 
 
 def _column(name: str, mask: NDArray[np.bool_] | None) -> int:
-    """The number of a categorical column, written as a number is."""
+    """The number of a categorical column, from its text."""
     j = int(name) if name.isascii() and name.isdigit() and len(name) < 20 else -1
     known = mask is not None and 0 <= j < len(mask) and str(j) == name and bool(mask[j])
     need(known, "a column with values is not categorical")

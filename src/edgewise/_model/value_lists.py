@@ -1,7 +1,7 @@
-"""Lists of different values as arrays: numbers, booleans, or strings of any number and length.
+"""Lists of distinct values as arrays: numbers, booleans or strings.
 
 Numbers are stored as 64-bit numbers, booleans as 0 and 1, strings one after the other as UTF-8
-(`NAME.text`) with the place where each begins (`NAME.start`).
+(`NAME.text`) with the start of each (`NAME.start`).
 """
 
 from collections.abc import Mapping
@@ -25,9 +25,9 @@ _NUMBERS = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 )
 _TEXT: dict[str, np.dtype[Any]] = {"start": np.dtype("i8"), "text": np.dtype("u1")}
-_OF_STRING = 104  # bytes of a short string, and of its place in arrays
-_ALLOWANCE = 24 << 20  # bytes that categories may take, however few
-_NONE = np.empty(0, dtype=bool)  # instead of a missing array
+_OF_STRING = 104  # bytes of a short string and its entry in arrays
+_ALLOWANCE = 24 << 20  # bytes that categories may always take
+_NONE = np.empty(0, dtype=bool)  # replaces a missing array
 
 
 def kind_of(values: Array, what: str) -> str:
@@ -56,7 +56,7 @@ def to_arrays(name: str, values: Array) -> dict[str, Array]:
 
 
 def need_cheap(kinds: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-    """Check that no more strings are to be made than the file pays for."""
+    """Check that the number of strings is in proportion to the size of the file."""
     texts = [arrays.get(f"{name}.start", _NONE) for name, kind in kinds.items() if kind == "str"]
     cost = _OF_STRING * sum(map(len, texts))
     size = sum(array.nbytes for array in arrays.values())
@@ -68,7 +68,7 @@ def need_cheap(kinds: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
 
 
 def take(name: str, kind: Any, arrays: dict[str, Array]) -> Array:
-    """The values of some name, whose arrays are taken from `arrays`; or ModelFormatError."""
+    """The values of a name, whose arrays are removed from `arrays`; or ModelFormatError."""
     if kind == "str":
         values = _strings(arrays.pop(f"{name}.start", _NONE), arrays.pop(f"{name}.text", _NONE))
     else:
@@ -92,7 +92,7 @@ def _strings(start: Array, text: Array) -> Array:
 
 
 def _numbers(stored: Array, dtype: np.dtype[Any]) -> Array:
-    """Numbers that the type holds exactly."""
+    """Numbers that the type represents exactly."""
     wanted = _STORED[dtype.kind]
     check_types({"values": stored}, {"values": wanted})
     with np.errstate(all="ignore"):

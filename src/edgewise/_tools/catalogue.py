@@ -1,10 +1,10 @@
-"""The algorithms under the names that the command line and the comparison call them."""
+"""The algorithms by their names on the command line and in comparisons."""
 
 from typing import Any
 
 from .._ground.estimator import ESTIMATORS
 
-FIRST = ("auto", "aoso")  # those to begin with
+FIRST = ("auto", "aoso")  # listed first
 
 _NAMED: dict[str, type[Any]] = {
     cls._short_name: cls for cls in ESTIMATORS.values() if cls._short_name is not None

@@ -1,7 +1,7 @@
-"""Costs of mistakes: the labels that cost least, the cost of predictions, a scorer.
+"""Costs of mistakes: the labels of least expected cost, the cost of predictions, a scorer.
 
-``cost[k, j]`` is the cost of predicting class j where class k is right, so a row belongs to what is
-true and a column to what is said. Zeros on the diagonal and ones elsewhere count errors.
+``cost[k, j]`` is the cost of predicting class j if class k is correct: rows are true classes,
+columns are predictions. Zeros on the diagonal and ones elsewhere count errors.
 """
 
 from typing import Any, Literal
@@ -142,7 +142,7 @@ class ExpectedCostScorer(BaseEstimator):  # type: ignore[misc]  # scikit-learn i
         labels = np.asarray(estimator.classes_ if self.labels is None else self.labels)
         cost = check_cost(self.cost, len(labels), warn=False)
         if self.decide == "minimum":
-            # A fold may lack classes: of the cost, the rows and columns of those it has.
+            # A fold may lack classes: use the rows and columns of the classes it has.
             known = places(labels, np.asarray(estimator.classes_), "classes_")
             proba = check_proba(estimator.predict_proba(X))
             said = _cheapest(proba, cost[np.ix_(known, known)], estimator.classes_)

@@ -1,4 +1,4 @@
-"""Findings: what a person should know about a table or a model before trusting its figures.
+"""Findings: facts to know about a table or a model before trusting its figures.
 
 A finding is a sentence about the data or the fit, and a sentence about what to do. Reports and the
 command line begin with them. Checks look at no more than ``SAMPLE`` rows, chosen evenly, so that
@@ -21,7 +21,7 @@ FEW = 20  # rows below which a column cannot be called an identifier
 RARE = 10  # rows below which a class is called rare
 BINS = 64  # of a column of numbers, in the check for leaks
 SHOWN = 5  # columns or classes named in a sentence
-GAP = 0.05  # difference of held-out and training error that is worth a finding
+GAP = 0.05  # difference of held-out and training error that makes a finding
 WORSE = 1.05  # factor of the lowest held-out log loss beyond which rounds are too many
 
 _MONEY = re.compile(
@@ -132,7 +132,7 @@ def _kind_of(column: NDArray[Any], rows: NDArray[Any], codes: NDArray[Any]) -> s
 
 
 def _plain(column: NDArray[Any]) -> tuple[NDArray[Any], bool]:
-    """A column as numbers, NaN where missing; or as text, "" where missing."""
+    """A column as numbers with NaN, or as text with "", for missing values."""
     if column.dtype.kind in "biuf":
         return column.astype(np.float64), True
     present = [None if is_missing(v) else v for v in column.tolist()]
@@ -162,7 +162,10 @@ def _decides(values: NDArray[Any], codes: NDArray[Any], *, numeric: bool) -> boo
 
 
 def _binned(values: NDArray[Any]) -> NDArray[Any]:
-    """Numbers as places of their values, or of quantiles where there are many; missing last."""
+    """Numbers as indices of their values, or of quantiles if there are many values.
+
+    Missing last.
+    """
     known = np.unique(values[~np.isnan(values)])
     if len(known) > BINS:
         known = np.unique(np.quantile(values[~np.isnan(values)], np.linspace(0, 1, BINS)))
@@ -249,7 +252,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 class Outcome(NamedTuple):
-    """Errors of a model on its training rows and on held-out rows, and how many the latter are."""
+    """Errors of a model on its training rows and on held-out rows, and the number of the latter."""
 
     training_error: float
     held_out_error: float

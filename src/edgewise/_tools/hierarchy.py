@@ -1,7 +1,7 @@
-"""A hierarchy of classes: what its parents are worth, and how far a mistake is from the truth.
+"""A hierarchy of classes: probabilities of groups, and distances of mistakes from the true class.
 
-It stands beside a classifier and needs nothing but its probabilities: a parent's probability is the
-sum of its children's, and labels are those of the least expected distance in the tree.
+It works with any classifier and needs only its probabilities: the probability of a group is the sum
+of its classes', and labels minimise the expected distance in the tree.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -14,7 +14,7 @@ from .._ground.checks import Array, check_length, check_proba, label_vector, pla
 from .._ground.errors import InvalidDataError, InvalidParameterError
 from .cost import expected_cost, minimum_cost_labels
 
-FAR = 1.0  # a mistake farther than this crosses more than the class's own parent
+FAR = 1.0  # a larger distance leaves the parent group of the class
 
 
 class ClassHierarchy:
@@ -23,8 +23,8 @@ class ClassHierarchy:
     Parameters
     ----------
     parents : dict
-        The parent of every class and of every group of classes. A group that has no entry, or the
-        parent None, is at the top; there may be several.
+        The parent of every class and of every group of classes. Groups without an entry, or with
+        the parent None, are at the top; there may be several.
     classes : array-like of shape (n_classes,)
         The classes, in the order of the columns of probabilities: `classes_` of a classifier.
 
@@ -33,10 +33,10 @@ class ClassHierarchy:
     classes : ndarray of shape (n_classes,)
         The classes.
     nodes : list
-        The groups, every one after those within it.
+        The groups; each comes after the groups within it.
     distances : ndarray of shape (n_classes, n_classes)
-        Steps from one class up to the lowest group that holds both, the mean of both ways: 0 for
-        the class itself, 1 for classes with the same parent.
+        Number of steps from a class up to the lowest group that contains both classes, averaged
+        over the two: 0 for the class itself, 1 for classes with the same parent.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class ClassHierarchy:
         Parameters
         ----------
         paths : sequence of sequences
-            For each class the groups from the top to the class itself, which comes last. Groups of
+            For each class, the groups from the top down, followed by the class itself. Groups of
             the same name under different parents are different groups.
         classes : array-like of shape (n_classes,)
             The classes, in the order of the columns of probabilities.
@@ -97,7 +97,7 @@ class ClassHierarchy:
     def learned(
         cls, proba: ArrayLike, y: ArrayLike, classes: ArrayLike, n_groups: int | None = None
     ) -> Self:
-        """Make groups of the classes that a classifier takes for each other.
+        """Make groups of classes that a classifier confuses with each other.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class ClassHierarchy:
         -------
         ClassHierarchy
         """
-        # SciPy's clustering takes longer to import than anything else here.
+        # imported here because SciPy's clustering is slow to import
         from scipy.cluster.hierarchy import fcluster, linkage  # noqa: PLC0415
         from scipy.spatial.distance import squareform  # noqa: PLC0415
 
@@ -161,17 +161,17 @@ class ClassHierarchy:
         for leaf in leaves:
             if leaf in inner:
                 raise InvalidParameterError(
-                    f"A class must have nothing below it in the hierarchy. Class {leaf!r} has."
+                    f"A class must not have children in the hierarchy. Class {leaf!r} has."
                 )
         known = set(leaves)
         for name in parents:
             if name not in inner and name not in known:
                 raise InvalidParameterError(
-                    f"The hierarchy must end with the classes. {name!r} is none of them."
+                    f"The leaves of the hierarchy must be the classes. {name!r} is none of them."
                 )
 
     def probabilities(self, proba: ArrayLike) -> Array:
-        """Compute the probabilities of the groups, each the sum of what is within it.
+        """Compute the probabilities of the groups, each the sum over its classes.
 
         Parameters
         ----------
@@ -233,7 +233,7 @@ class ClassHierarchy:
     def far_mistakes(
         self, y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> float:
-        """Compute the share of predictions that are not even in the parent of the true class.
+        """Compute the share of predictions outside the parent group of the true class.
 
         Parameters
         ----------
@@ -275,7 +275,7 @@ def _distances(ways: list[list[int]]) -> Array:
     for k, way in enumerate(ways):
         from_top[k, : len(way)] = way[::-1]
     length = np.array([len(way) + 1 for way in ways])
-    shared = np.zeros((len(ways), len(ways)), dtype=np.int64)  # groups that hold both
+    shared = np.zeros((len(ways), len(ways)), dtype=np.int64)  # groups that contain both
     for level in from_top.T:
         shared += (level[:, np.newaxis] == level) & (level >= 0)
     distances: Array = np.add.outer(length, length) / 2.0 - shared

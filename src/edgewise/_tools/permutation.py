@@ -1,8 +1,8 @@
-"""Permutation importances, class by class: what is lost when a feature tells nothing any more.
+"""Permutation importances, class by class: the loss without the information of a feature.
 
-Breiman, "Random forests" (2001). A feature's values are permuted among the rows; what the
-answers lose by it is the feature's importance, for the rows of every class and for all rows. Works
-for every classifier.
+Breiman, "Random forests" (2001). The values of a feature are permuted among the rows; the loss of
+the predictions is the importance of the feature, for the rows of every class and for all rows.
+Works for every classifier.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from .._ground.errors import InvalidDataError, InvalidParameterError
 Array = NDArray[np.float64]
 Measure = Literal["log_loss", "recall"]
 
-SMALLEST = np.finfo(np.float64).tiny  # probabilities below cost no more
+SMALLEST = np.finfo(np.float64).tiny  # smaller probabilities do not increase the loss
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ def _check_choice(estimator: Any, measure: str, n_repeats: int) -> None:
 
 
 class _Losses:
-    """The mean loss of the rows of every class; NaN where there are none."""
+    """The mean loss of the rows of every class; NaN for classes without rows."""
 
     def __init__(
         self, estimator: Any, codes: NDArray[np.int32], weights: Array, measure: str

@@ -1,7 +1,7 @@
 """Figures of a fitted estimator round by round: learning curve, margins, history.
 
 Displays and reports draw these. Estimators of other libraries may lack rounds, scores or
-probabilities: then there is less to tell.
+probabilities; their figures are left out.
 """
 
 from collections.abc import Iterator, Sequence
@@ -52,11 +52,11 @@ class HistoryFigure:
     name: str
     words: Words
     values: Array  # (T): of rounds 1 to T
-    classes: NDArray[Any] | None  # if the values are places among these
+    classes: NDArray[Any] | None  # if the values are indices of these
 
 
 def history_figures(estimator: Any, names: Sequence[str] | None = None) -> list[HistoryFigure]:
-    """Return the entries of ``history_`` except the time, or those of `names` in their order."""
+    """Return the entries of ``history_`` except the time, or those of `names` in this order."""
     history = getattr(estimator, "history_", {})
     told = [name for name in (*STORY, *history) if name in history and name != "seconds"]
     if names is None:
@@ -104,7 +104,7 @@ def has_rounds(estimator: Any) -> bool:
 
 
 def staged_figures(estimator: Any, X: Any, y: ArrayLike) -> StagedFigures:
-    """The learning curve of an estimator that has one, on rows X with labels y."""
+    """The learning curve on rows X with labels y, if the estimator has one."""
     errors, losses = [], []
     stages = zip(estimator.staged_predict(X), estimator.staged_predict_proba(X), strict=True)
     for said, proba in stages:
@@ -126,7 +126,7 @@ def share_wrong(y: ArrayLike, said: ArrayLike) -> float:
 class RoundMargins(NamedTuple):
     """Margins after a round, of all rows (and labels), ascending."""
 
-    round: int | None  # None: of the whole model, which tells no rounds
+    round: int | None  # None: of the whole model, which has no rounds
     values: Array
 
 
@@ -156,5 +156,5 @@ def _margins(number: int | None, y: ArrayLike, scores: Array, estimator: Any) ->
 
 
 def _spread(n_rounds: int) -> list[int]:
-    """Some rounds from the first to the last, each several times as late as the one before."""
+    """Some rounds from the first to the last, in a geometric sequence."""
     return sorted({max(1, round(n_rounds**share)) for share in (0.0, 0.4, 0.7, 1.0)})

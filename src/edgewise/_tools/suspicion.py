@@ -1,9 +1,8 @@
-"""Suspicious rows: those whose labels boosting could not explain, hence possibly wrong labels.
+"""Suspicious rows: rows whose labels boosting could not explain, hence possibly wrong labels.
 
-A row with a wrong label looks to boosting like a hard one: its neighbours speak against it, so its
-margin stays low and its weight grows, until late rounds have memorised it. Both are averaged
-over all rounds, which remembers what the last round has forgotten. AutoBoost knows more: what
-members say that have not seen the row.
+A row with a wrong label behaves like a hard row: its neighbours contradict it, so its margin stays
+low and its weight grows until late rounds have memorised it. Both measures are therefore means over
+all rounds. AutoBoost has better evidence: the predictions of members that have not seen the row.
 """
 
 from collections.abc import Iterator
@@ -71,8 +70,8 @@ def suspicious_rows(
 
         "margin" of other boosters: the score is (1 - m) / 2, where m is the mean over the rounds of
         the margin of the row: the score of its label minus the largest other score, divided by the
-        largest range of scores of any row in that round. It lies between 0 and 1; above one half
-        the label was the wrong answer more often than not.
+        largest range of scores of any row in that round. It lies between 0 and 1; above one half,
+        most rounds contradicted the label.
 
         "weight": the mean over the rounds of the row's weight relative to its initial weight; for
         AdaBoost.MH and SAMME.
@@ -148,7 +147,7 @@ def _relative_weights(estimator: Booster, rows: Rows) -> Iterator[Array]:
 
 
 def _log_growth(estimator: Booster, rows: Rows, scores: Scores) -> Array:
-    """log of what the weights of the rows have been multiplied by, before they are normalised."""
+    """Logarithm of the factor of the rows' weights before normalisation."""
     if isinstance(estimator, AdaBoostMHClassifier):
         signs = rows.signs(scores.shape[1])
         present, absent = initial_weights(signs, np.ones(len(signs)), estimator.initial_weights)
