@@ -46,6 +46,7 @@ QUICK = {
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--parts", nargs="+", choices=list(PARTS), default=list(PARTS))
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first-seed", type=int, default=0, help="of the seeds of thresholds")
     parser.add_argument("--effort", choices=["fast", "default", "best"], default="fast")
     parser.add_argument("--coverage", type=float, default=0.9)
     parser.add_argument("--kdd-rounds", type=int, nargs="+", default=[30, 100])
