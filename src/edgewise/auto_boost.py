@@ -308,7 +308,7 @@ class AutoBoostClassifier(Booster):
 
     def _tell(self, booster: Any) -> None:
         """What growing trees asks of a booster that is being fitted."""
-        names = ("classes_", "is_categorical_", "n_features_in_", "feature_names_in_")
+        names = ("classes_", "is_categorical_", "dates_", "n_features_in_", "feature_names_in_")
         for name in names:
             if hasattr(self, name):
                 setattr(booster, name, getattr(self, name))

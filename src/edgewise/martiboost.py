@@ -179,6 +179,12 @@ class MartiBoostClassifier(Saved, Measured, ClassifierMixin, BaseEstimator):
     categories_ : dict of int to ndarray
         Values of each column that holds strings or categories. The model stores a value as its
         position in this array.
+    dates_ : dict of int to DateColumn
+        Columns of dates and times: their kind, and the parts of dates that are further columns of
+        the model.
+    notations_ : dict of int to str
+        Decimal separators of the columns that the command line read as numbers from text such as
+        "$1,234". Prediction reads such text in these columns; `fit` does not.
     model_ : BranchingProgram
         The program as plain NumPy arrays.
     history_ : dict of ndarray

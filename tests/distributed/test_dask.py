@@ -326,6 +326,23 @@ def test_soft_labels_that_are_refused(client, gaps):
         clone(mart).fit(dX, dy.astype(int))
 
 
+def test_dates_are_read_in_predict_and_refused_in_fit(client, words):
+    dd = pytest.importorskip("dask.dataframe", reason="needs edgewise[dask]")
+    pd = pytest.importorskip("pandas")
+    _, y = words
+    frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=len(y)), "a": 1.0})
+    both = dd.from_pandas(frame.assign(label=y), npartitions=2)
+    boost = clone(ESTIMATORS["mart"]).set_params(n_estimators=2)
+    with pytest.raises(InvalidDataError, match="'day' holds dates or times.*into seconds"):
+        boost.fit(both[list(frame)], both["label"])
+    boost.set_params(warm_start=True).fit(frame, y)
+    told = boost.predict_proba(both[list(frame)]).compute()
+    np.testing.assert_array_equal(told, boost.predict_proba(frame))
+    numbers = both[list(frame)].assign(day=1.0)
+    with pytest.raises(InvalidDataError, match=r"columns \[0\] of X held dates or times"):
+        boost.set_params(n_estimators=4).fit(numbers, both["label"])
+
+
 def test_words_that_are_refused(client, words):
     dd = pytest.importorskip("dask.dataframe", reason="needs edgewise[dask]")
     frame, y = words

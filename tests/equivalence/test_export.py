@@ -17,7 +17,7 @@ from support import EXPORTED_VARIANTS, nominal_table, table
 
 import edgewise
 from edgewise import ModelFormatError
-from edgewise.export import to_c, to_onnx, to_python, to_treelite
+from edgewise.export import as_numbers, to_c, to_onnx, to_python, to_treelite
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
@@ -82,6 +82,27 @@ def run_onnx(model, X):
     labels, proba = session.run(["label", "probabilities"], {"X": X})
     assert proba.dtype == np.float64
     return labels, proba
+
+
+def test_dates_are_seconds_and_parts():
+    rng = np.random.default_rng(0)
+    when = np.datetime64("2023-01-01") + rng.integers(0, 400, 200).astype("m8[D]")
+    when[::9] = "NaT"
+    X = pd.DataFrame({"when": when.astype("M8[s]"), "colour": ["red", "blue"] * 100})
+    y = (X["when"].dt.day_of_week >= 5).astype(int) + (X["colour"] == "red")
+    model = edgewise.AOSOLogitBoostClassifier(n_estimators=20).fit(X, y)
+    numbers = as_numbers(model, X)
+    assert numbers.shape == (200, 5)
+    labels, proba = run_onnx(model, numbers)
+    np.testing.assert_array_equal(labels, model.predict(X))
+    np.testing.assert_allclose(proba, model.predict_proba(X), rtol=1e-12, atol=1e-300)
+    text = to_python(model)
+    assert '"when (weekday)"' in text
+    scorer = {}
+    exec(text, scorer)
+    row = [*numbers[1, :1], X["colour"][1], *numbers[1, 2:]]
+    assert scorer["scores"](row) == model.decision_function(X[1:2])[0].tolist()
+    assert "N_FEATURES = 5" in to_c(model)
 
 
 @pytest.mark.parametrize("categories", [True, False])

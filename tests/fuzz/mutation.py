@@ -150,8 +150,11 @@ def awkward_rows(model) -> np.ndarray:
     """Rows with every kind of number, and of the model's categories, one after the other."""
     kinds = np.array([0.0, 1.0, 2.0, -3.0, np.nan, np.inf, -np.inf, 1e300, 5e-324, 0.5])
     X = kinds[(np.arange(9)[:, None] * 3 + np.arange(model.n_features_in_)) % len(kinds)]
+    for column in model.dates_:  # seconds; a calendar ends
+        X[:, column] = np.array([0.0, np.nan, -3.5, 1e9, 2.5e11])[np.arange(9) % 5]
     if model.categories_:
         X = X.astype(object)
+        X[:, list(model.dates_)] = None
         for column, table in model.categories_.items():
             values = [None, *table.tolist()]
             X[:, column] = [values[i % len(values)] for i in range(len(X))]

@@ -36,6 +36,8 @@ def rows_for(model):
     if names is None:
         return rows()
     frame = pd.DataFrame(rows(), columns=names)
+    if model.dates_:
+        return in_dates(frame)
     return in_words(frame) if model.categories_ else frame
 
 
@@ -44,6 +46,15 @@ def in_words(frame):
     words = {0.0: "null", 1.0: "eins", 2.0: "zwei", 3.0: "drei ☃", 4.0: ""}
     whole = frame["d"].astype(int).astype("category")
     return frame.assign(c=[words.get(value) for value in frame["c"]], d=whole)
+
+
+def in_dates(frame):
+    """The frame with moments over three years, some missing, and durations in place of numbers."""
+    hours = (np.arange(40) * 641).astype("m8[h]")
+    when = np.where(
+        np.arange(40) % 11 == 4, np.datetime64("NaT"), np.datetime64("2019-12-30") + hours
+    )
+    return frame.assign(b=when.astype("M8[s]"), d=hours.astype("m8[s]"))
 
 
 @pytest.mark.parametrize("path", MODELS, ids=lambda p: f"{p.parent.name}-{p.stem}")

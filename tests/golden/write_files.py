@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pandas as pd
-from test_files import FILES, in_words, rows, rows_for
+from test_files import FILES, in_dates, in_words, rows, rows_for
 
 import edgewise
 from edgewise._model.saved import VERSION
@@ -39,6 +39,9 @@ def models():
     yield "abc_logitboost", edgewise.ABCLogitBoostClassifier(**LOGISTIC, warmup=1).fit(X, y)
     yield "aoso", edgewise.AOSOLogitBoostClassifier(**LOGISTIC, **CATEGORIES).fit(frame, WORDS[y])
     yield "aoso_words", edgewise.AOSOLogitBoostClassifier(**LOGISTIC).fit(in_words(frame), y)
+    dates = in_dates(frame)
+    late = 1 * dates["b"].dt.day_of_week.isin([5, 6]) + (dates["d"] > dates["d"][20])
+    yield "aoso_dates", edgewise.AOSOLogitBoostClassifier(**LOGISTIC).fit(dates, late)
     vector = {"leaf": "vector", "early_stopping": True, "random_state": 1}
     # Rows stay held out with warm_start=True, as they did without when the file was written.
     model = edgewise.AOSOLogitBoostClassifier(**LOGISTIC, **vector, warm_start=True).fit(X, y)

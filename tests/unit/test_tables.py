@@ -1,5 +1,6 @@
 """Tables from files."""
 
+import datetime
 import gzip
 import os
 
@@ -111,10 +112,16 @@ def test_true_and_false(tmp_path):
     assert table.y.tolist() == ["false", "true", "true"]
 
 
-def test_dates_become_numbers(tmp_path):
+def test_dates_stay_dates(tmp_path):
     table = read_text(tmp_path, "day,y\n1970-01-02,0\n1970-02-01,1\n")
     assert kinds(table) == {"day": "date"}
-    assert table.X.column("day").to_pylist() == [1, 31]
+    days = table.X.column("day").to_pylist()
+    assert days == [datetime.date(1970, 1, 2), datetime.date(1970, 2, 1)]
+
+
+def test_dates_as_labels_are_words(tmp_path):
+    table = read_text(tmp_path, "a,y\n1,1970-01-02\n2,1970-02-01\n")
+    assert table.y.tolist() == ["1970-01-02", "1970-02-01"]
 
 
 def test_parquet(tmp_path):

@@ -164,6 +164,12 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
     categories_ : dict of int to ndarray
         Values of each column that holds strings or categories. The model stores a value as its
         position in this array.
+    dates_ : dict of int to DateColumn
+        Columns of dates and times: their kind, and the parts of dates that are further columns of
+        the model.
+    notations_ : dict of int to str
+        Decimal separators of the columns that the command line read as numbers from text such as
+        "$1,234". Prediction reads such text in these columns; `fit` does not.
     feature_importances_ : ndarray of shape (n_features,)
         Share of the total gain of each feature.
     feature_importances_by_class_ : ndarray of shape (n_classes, n_features)
@@ -564,7 +570,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
     def feature_importances_(self) -> Scores:
         """Share of the total gain of each feature; zeros if no tree has a split."""
         check_is_fitted(self)
-        gain = self.model_.gain_by_feature()
+        gain = self._by_given_column(self.model_.gain_by_feature(), axis=0)
         total = gain.sum()
         return gain / total if total > 0 else gain
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from .._data.dates import owners
 from .._ground.errors import InvalidParameterError
 
 Directions = NDArray[np.int8]
@@ -42,11 +43,16 @@ def interactions(estimator: BaseEstimator) -> Interactions:
     given = estimator.interaction_cst
     if given is None:
         return Interactions()
+    found = getattr(estimator, "dates_", {})
+    if given == "no_interactions" and found:
+        given = [[j] for j in range(estimator.n_features_in_)]  # a date may meet its own parts
     if isinstance(given, str):
         return Interactions(at_most=1 if given == "no_interactions" else 2)
     sets = [sorted({_column(estimator, "interaction_cst", c) for c in s}) for s in given]
     rest = sorted(set(range(estimator.n_features_in_)).difference(*sets))
-    return Interactions(sets=sets + [rest] * bool(rest))
+    added = list(enumerate(owners(found), estimator.n_features_in_))
+    sets = [s + [part for part, (j, _) in added if j in s] for s in sets + [rest] * bool(rest)]
+    return Interactions(sets=sets)
 
 
 def directions(estimator: BaseEstimator, classes: NDArray[Any]) -> Directions | None:
@@ -66,7 +72,15 @@ def directions(estimator: BaseEstimator, classes: NDArray[Any]) -> Directions | 
         for k in up | down:
             table[column, k] = CONSTANT if k in up & down else 1 if k in up else -1
     _need_order(estimator, table)
-    return table if table.any() else None
+    return _with_parts(estimator, table) if table.any() else None
+
+
+def _with_parts(estimator: BaseEstimator, table: Directions) -> Directions:
+    """A row for each part of a date, too: what a date constrains may not move with its parts."""
+    of_parts = [
+        np.where(table[j] != 0, CONSTANT, 0) for j, _ in owners(getattr(estimator, "dates_", {}))
+    ]
+    return np.array([*table, *of_parts], dtype=np.int8)
 
 
 # --- features ---------------------------------------------------------------------------------

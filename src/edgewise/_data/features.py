@@ -18,9 +18,10 @@ from sklearn.utils.validation import validate_data
 
 from .._ground.checks import MOST_FEATURES
 from .._ground.errors import InvalidDataError, InvalidParameterError
-from . import frames
+from . import coding, dates, frames, kinds
 from .parquet import ParquetRows
 from .sparse import Matrix, SparseRows, sound
+from .written import Notations
 
 MOST_BINS = 255  # in a column of bins
 COLUMN_BYTES = 100  # least memory of a fit for a column without entries
@@ -48,7 +49,9 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
     """X as a two-dimensional array of real numbers, in a type the core reads.
 
     With `learn`, in a fit, it also sets the estimator's `is_categorical_`, the columns that are
-    categories, and `categories_`, the values of those that are not numbers.
+    categories, `categories_`, the values of those that are not numbers, and `dates_`, the columns
+    of dates and times. Parts of dates are columns behind those of X. Text that is numbers is read
+    as such if the estimator has a notation for the column.
     """
     if not learn and _is_plain(estimator, X):
         return X  # type: ignore[no-any-return]
@@ -60,10 +63,17 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
         return _of_sparse(estimator, X, reset=reset, learn=learn)
     if frames.is_frame(X):
         return _of_frame(estimator, X, reset=reset, learn=learn)
-    X = _without_times(X)
-    if not learn and isinstance(X, np.ndarray) and X.dtype.kind == "O" and _tables(estimator):
+    return _of_array(estimator, _as_array(X), reset=reset, learn=learn)
+
+
+def _of_array(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> Matrix:
+    kind = X.dtype.kind if isinstance(X, np.ndarray) else None
+    if kind in ("m", "M"):
+        return _of_times(estimator, X, reset=reset, learn=learn)
+    if not learn and kind == "O" and _is_typed(estimator):
         validate_data(estimator, X, reset=False, skip_check_array=True)
         return _by_tables(estimator, X)
+    _need_no_times(X)
     try:
         checked = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False)
     except (OverflowError, ValueError) as error:
@@ -75,7 +85,7 @@ def matrix(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool = False
         ) from None
     if learn:
         _declare(estimator, reset=reset)
-    if _tables(estimator):
+    if _is_typed(estimator):
         return _by_tables(estimator, np.asarray(checked))
     return readable(np.asarray(checked))
 
@@ -115,22 +125,35 @@ def _unmasked(X: Any) -> Any:
         X = np.ma.array(X)
     if not isinstance(X, np.ma.MaskedArray):
         return X
+    if np.ma.is_masked(X) and X.dtype.kind in "mM":
+        return X.filled(np.datetime64("NaT") if X.dtype.kind == "M" else np.timedelta64("NaT"))
     if not np.ma.is_masked(X) or X.dtype.kind not in "fiubO":
         return X.data
     return np.ma.filled(X.astype(np.float64) if X.dtype.kind in "iub" else X, np.nan)
 
 
-def _without_times(X: Any) -> Any:
-    """X, lists as an array; dates and times, which scikit-learn would accept, are an error."""
+def _as_array(X: Any) -> Any:
+    """X, lists as an array."""
     with contextlib.suppress(ValueError):  # rows of different lengths: an error of scikit-learn
-        X = np.asarray(X) if isinstance(X, list | tuple) else X
-    kind = X.dtype.kind if isinstance(X, np.ndarray) else None
-    if kind in ("m", "M"):
-        raise frames.times("X", str(X.dtype))
-    times = [v for v in X.flat if isinstance(v, frames.TIMES)] if kind == "O" else []
-    if times:
-        raise frames.times("X", type(times[0]).__name__)
+        return np.asarray(X) if isinstance(X, list | tuple) else X
     return X
+
+
+def _need_no_times(X: Any) -> None:
+    """Check that an array of objects holds no dates, which scikit-learn takes for numbers."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "O":
+        return
+    found = next((v for v in X.flat if kinds.time_kind_of(v) is not None), None)
+    if found is not None:
+        raise kinds.misplaced_times("X", type(found).__name__)
+
+
+def _of_times(estimator: BaseEstimator, X: NDArray[Any], *, reset: bool, learn: bool) -> Matrix:
+    """An array of dates or durations: all its columns are of this kind."""
+    shape = np.where(np.isnat(X), np.nan, 0.0)  # what scikit-learn checks
+    validate_data(estimator, shape, reset=reset, ensure_all_finite=False)
+    labels = getattr(estimator, "feature_names_in_", range(X.shape[1]))
+    return _of_parts(estimator, frames.columns_of_array(X, labels), reset=reset, learn=learn)
 
 
 def _of_sparse(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> Matrix:
@@ -144,9 +167,10 @@ def _of_sparse(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) ->
     )
     if learn:
         _declare(estimator, reset=reset)
-    if _tables(estimator):
+    if _is_typed(estimator):
+        held = "categories" if _tables(estimator) else "dates or times"
         raise InvalidDataError(
-            f"{type(estimator).__name__} was fitted to a data frame with categories, and needs a "
+            f"{type(estimator).__name__} was fitted to a data frame with {held}, and needs a "
             "data frame. Got a sparse matrix."
         )
     return SparseRows.of(checked)
@@ -166,7 +190,7 @@ def _is_plain(estimator: BaseEstimator, X: Any) -> bool:
         and X.flags.c_contiguous
         and X.flags.aligned
         and not hasattr(estimator, "feature_names_in_")
-        and not _tables(estimator)
+        and not _is_typed(estimator)
     )
 
 
@@ -174,6 +198,8 @@ def _declare(estimator: BaseEstimator, *, reset: bool) -> None:
     """Set the estimator's categorical columns if all columns contain numbers."""
     estimator.is_categorical_ = declared(estimator)
     estimator.categories_ = {} if reset else estimator.categories_
+    estimator.dates_ = {} if reset else dates_of(estimator)
+    estimator.notations_ = {} if reset else _notations(estimator)
 
 
 def _tables(estimator: BaseEstimator) -> frames.Tables:
@@ -181,10 +207,32 @@ def _tables(estimator: BaseEstimator) -> frames.Tables:
     return tables
 
 
+def dates_of(estimator: BaseEstimator) -> dates.Dates:
+    """The columns of dates and times that a fit has found."""
+    found: dates.Dates = getattr(estimator, "dates_", {})
+    return found
+
+
+def _notations(estimator: BaseEstimator) -> Notations:
+    found: Notations = getattr(estimator, "notations_", {})
+    return found
+
+
+def n_columns(estimator: Any) -> int:
+    """Columns of the model: those of X, and the parts of dates."""
+    return int(estimator.n_features_in_) + len(dates.owners(dates_of(estimator)))
+
+
+def _is_typed(estimator: BaseEstimator) -> bool:
+    """Return whether some columns are more than numbers."""
+    return bool(_tables(estimator)) or bool(dates_of(estimator))
+
+
 def _by_tables(estimator: BaseEstimator, X: NDArray[Any]) -> Matrix:
-    """Convert an array for a model that was fitted to a data frame with categories."""
+    """Convert an array for a model that was fitted to a data frame with categories or dates."""
     labels = getattr(estimator, "feature_names_in_", range(X.shape[1]))
-    return frames.filled(frames.columns_of_array(X, labels), estimator.categories_)
+    parts = frames.columns_of_array(X, labels)
+    return coding.filled(parts, _tables(estimator), dates_of(estimator), _notations(estimator))
 
 
 def _of_frame(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> Matrix:
@@ -200,12 +248,32 @@ def _of_frame(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> 
     if whole is not None:
         if learn:
             _declare(estimator, reset=reset)
-        if not _tables(estimator):
+        if not _is_typed(estimator):
             return SparseRows.of(sound(whole)) if sparse.issparse(whole) else readable(whole)
-    parts = frames.columns(X)
+    return _of_parts(estimator, frames.columns(X), reset=reset, learn=learn)
+
+
+def _of_parts(
+    estimator: BaseEstimator, parts: Sequence[frames.AnyColumn], *, reset: bool, learn: bool
+) -> Matrix:
     if learn:
         learn_categories(estimator, parts, None if reset else estimator.categories_)
-    return frames.filled(parts, _tables(estimator))
+        _learn_dates(estimator, parts, None if reset else dates_of(estimator))
+        estimator.notations_ = {} if reset else _notations(estimator)
+    return coding.filled(parts, _tables(estimator), dates_of(estimator), _notations(estimator))
+
+
+def _learn_dates(
+    estimator: BaseEstimator, parts: Sequence[frames.AnyColumn], known: dates.Dates | None
+) -> None:
+    """`known` are the dates of the fit that is continued, if any."""
+    found = {j: part for j, part in enumerate(parts) if part.time_kind is not None}
+    named = [j for j in columns_of(estimator.is_categorical_) if j in found]
+    if named:
+        raise kinds.misplaced_times(found[named[0]].shown, str(found[named[0]].time_kind))
+    if known is None:
+        known = {j: dates.learned(part, part.seconds()) for j, part in found.items()}
+    estimator.dates_ = known
 
 
 def learn_categories(
@@ -229,7 +297,7 @@ def learn_categories(
     estimator.is_categorical_ = mask if mask.any() else None
     listed = columns_of(by_type) if known is None else list(known)
     estimator.categories_ = {
-        j: frames.learned(parts[j], None if known is None else known[j]) for j in listed
+        j: coding.learned(parts[j], None if known is None else known[j]) for j in listed
     }
 
 

@@ -3,17 +3,13 @@
 Columns of numbers and booleans are numbers, null is NaN. Columns of strings and of a frame's
 categorical types are categories, identified by value: a table of the values, learned in ``fit``,
 maps values to numbers, so the codes of a frame do not matter. Values that are not in the table are
-missing.
+missing. Columns of dates and times are seconds (see ``dates``).
 """
 
 import contextlib
-import datetime
-import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from numbers import Real
 from typing import Any, NamedTuple
 
 import narwhals as nw
@@ -21,24 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._ground.errors import InvalidDataError
+from . import dates, kinds
 
 Array = NDArray[Any]
 Tables = dict[int, Array]  # by column: its values; the place of a value is its number
 
 _CATEGORICAL = (nw.Categorical, nw.Enum)
 _WIDE = (nw.Int128, nw.UInt128, nw.Decimal)  # NumPy has no such numbers
-_TIMES = (nw.Datetime, nw.Date, nw.Duration, nw.Time)
-TIMES = (
-    datetime.date,
-    datetime.time,
-    datetime.timedelta,
-    np.datetime64,
-    np.timedelta64,
-)
 # Types whose values are all exact in single precision.
 _SMALL = (nw.Float16, nw.Float32, nw.Int8, nw.Int16, nw.UInt8, nw.UInt16, nw.Boolean)
 _MOST_BYTES = 2**30  # of a table of strings
-_LISTED = 2**24  # numbers below are exact in single precision
 
 
 class Column(NamedTuple):
@@ -61,6 +49,15 @@ class Column(NamedTuple):
     def is_small(self) -> bool:
         """Return whether single precision holds the values."""
         return self.series.dtype in _SMALL
+
+    @property
+    def time_kind(self) -> str | None:
+        """The kind of dates or times that the column holds, if it does."""
+        return dates.kind_of_type(self.series.dtype)
+
+    def seconds(self) -> Array:
+        """Dates or times as seconds."""
+        return dates.seconds_of_series(self.series, self.shown)
 
     def __len__(self) -> int:
         return len(self.series)
@@ -92,8 +89,6 @@ class Column(NamedTuple):
         series = self.series
         if series.null_count() == len(series):
             return np.full(len(series), np.nan)
-        if isinstance(series.dtype, _TIMES):
-            raise times(self.shown, str(series.dtype))
         if series.dtype.is_numeric() or series.dtype == nw.Boolean:
             plain = series.null_count() == 0 and not isinstance(series.dtype, _WIDE)
             values = (series if plain else series.cast(nw.Float64)).to_numpy()
@@ -116,14 +111,19 @@ class Objects:
         self.label = label
         self.shown = f"Column {label!r}"
         self._values = values
-        self._missing = np.array([_is_missing(value) for value in values], dtype=bool)
-        self.is_categories = self._kind() == "text"
+        self._missing = np.array([kinds.is_missing(value) for value in values], dtype=bool)
+        kind = kinds.kind_of_all(values[~self._missing], self.shown)
+        self.is_categories = kind == "text"
+        self.time_kind = kind if kind in kinds.TIMES else None
 
     def __len__(self) -> int:
         return len(self._values)
 
-    def _kind(self) -> str:
-        return _kind(self._values[~self._missing], self.shown)
+    def seconds(self) -> Array:
+        """As of a `Column`."""
+        seconds = np.full(len(self._values), np.nan)
+        seconds[~self._missing] = dates.seconds_of_objects(self._values[~self._missing], self.shown)
+        return seconds
 
     def distinct(self) -> tuple[Array, NDArray[np.intp]]:
         """As of a `Column`."""
@@ -152,6 +152,17 @@ class Numbers(NamedTuple):
     def shown(self) -> str:
         return f"Column {self.label!r}"
 
+    @property
+    def time_kind(self) -> str | None:
+        """As of a `Column`."""
+        return {"M": "date", "m": "duration"}.get(self.values.dtype.kind)
+
+    def seconds(self) -> Array:
+        """As of a `Column`; numbers are seconds."""
+        if self.time_kind is not None:
+            return dates.seconds_of_array(self.values, self.shown)
+        return self.values.astype(np.float64)
+
     def __len__(self) -> int:
         return len(self.values)
 
@@ -179,12 +190,18 @@ class Values:
     def shown(self) -> str:
         return f"Column {self.label!r}"
 
+    time_kind = None
+
     def __len__(self) -> int:
         return len(self.values)
 
     def distinct(self) -> tuple[Array, NDArray[np.intp]]:
         """As of a `Column`."""
         return self.values, np.arange(len(self.values))
+
+    def seconds(self) -> Array:
+        """As of a `Column`."""
+        return self.values
 
     def numbers(self) -> Array:
         """As of a `Column`."""
@@ -195,8 +212,9 @@ class Values:
         if len(other) == 0 or len(self) == 0:
             more = self if len(other) == 0 else other
             return replace(more, is_categories=self.is_categories or other.is_categories)
-        if self.is_categories != other.is_categories or _word(self.values) != _word(other.values):
-            got = ", ".join(sorted({_word(self.values), _word(other.values)}))
+        words = {word_of(self.values), word_of(other.values)}
+        if self.is_categories != other.is_categories or len(words) > 1:
+            got = ", ".join(sorted(words))
             raise InvalidDataError(
                 f"{self.shown} must hold values of one kind: numbers, booleans or strings. Got "
                 f"{got}."
@@ -249,10 +267,18 @@ def _column(label: Any, series: nw.Series[Any]) -> AnyColumn:
 
 
 def _readable(series: nw.Series[Any]) -> nw.Series[Any]:
-    """Arrow's string views converted to strings, because Arrow cannot look up values in views."""
+    """Arrow's views of strings and its long dates as types that narwhals or Arrow can work with.
+
+    Moments of pandas in any time zone in UTC: narwhals does not know all names of zones.
+    """
     native = series.to_native()
-    if series.implementation.is_pyarrow() and str(native.type) == "string_view":
-        return nw.from_native(native.cast("string"), series_only=True)
+    if series.implementation.is_pandas_like():
+        of_arrow = getattr(native.dtype, "pyarrow_dtype", native.dtype)
+        if getattr(of_arrow, "tz", None) is not None:
+            return nw.from_native(native.dt.tz_convert(None), series_only=True)
+    known = {"string_view": "string", "date64[ms]": "date32"}
+    if series.implementation.is_pyarrow() and str(native.type) in known:
+        return nw.from_native(native.cast(known[str(native.type)]), series_only=True)
     return series
 
 
@@ -285,74 +311,8 @@ def as_one_matrix(X: Any) -> Any:
     return None if nulls else np.asarray(X.to_numpy())
 
 
-def filled(parts: Sequence[AnyColumn], tables: Tables) -> Array:
-    """All columns as numbers, (n, d), in column order.
-
-    Categories as their numbers in the tables.
-    """
-    n_rows = len(parts[0])
-    small = all(
-        len(tables[j]) < _LISTED if j in tables else part.is_small for j, part in enumerate(parts)
-    )
-    out = np.empty((n_rows, len(parts)), dtype=np.float32 if small else np.float64, order="F")
-    for j, part in enumerate(parts):
-        out[:, j] = coded(part, tables[j]) if j in tables else _unlisted(part)
-    return out
-
-
-def _unlisted(part: AnyColumn) -> Array:
-    """Numbers of a column that did not contain categories in fit."""
-    if not part.is_categories:
-        return part.numbers()
-    values, places = part.distinct()
-    if _word(values) == "strings":
-        raise InvalidDataError(
-            f"{part.shown} held numbers in fit and must hold numbers. Got strings: "
-            f"{values[0]!r}, ..."
-        )
-    return np.append(values.astype(np.float64), np.nan)[places]
-
-
-def values_of(part: AnyColumn) -> Values:
-    """The distinct values of a column if they are categories; else one number, if it has any."""
-    if part.is_categories:
-        return Values(part.label, learned(part, None), is_categories=True)
-    numbers = part.numbers()
-    present = numbers[numbers == numbers][:1]  # noqa: PLR0124 - without NaN
-    return Values(part.label, present, is_categories=False)
-
-
-def learned(part: AnyColumn, known: Array | None) -> Array:
-    """The table of a column's values, sorted; a later fit appends new values."""
-    values, places = part.distinct()
-    present = np.unique(values[np.unique(places[places >= 0])])
-    if known is None or len(known) == 0:
-        return present
-    _need_kind(part, present, known)
-    return np.concatenate([known, np.setdiff1d(present, known)])
-
-
-def coded(part: AnyColumn, table: Array) -> NDArray[np.float64]:
-    """The numbers of a column's values in a table; NaN for null and for unknown values."""
-    values, places = part.distinct()
-    _need_kind(part, values, table)
-    order = np.argsort(table, kind="stable")
-    numbers = np.full(len(values) + 1, np.nan)  # the last is that of null
-    if len(table) and len(values):
-        at = order[np.searchsorted(table, values, sorter=order).clip(max=len(table) - 1)]
-        numbers[:-1] = np.where(table[at] == values, at, np.nan)
-    return numbers[places]
-
-
-def _need_kind(part: AnyColumn, values: Array, table: Array) -> None:
-    if len(values) and len(table) and _word(values) != _word(table):
-        raise InvalidDataError(
-            f"{part.shown} held {_word(table)} in fit and must hold {_word(table)}. Got "
-            f"{_word(values)}: {values[0]!r}, ..."
-        )
-
-
-def _word(values: Array) -> str:
+def word_of(values: Array) -> str:
+    """Return the word for a kind of values."""
     return {"O": "strings", "U": "strings", "b": "booleans"}.get(values.dtype.kind, "numbers")
 
 
@@ -364,44 +324,15 @@ def _decoded(series: nw.Series[Any]) -> nw.Series[Any]:
     return series.cast(nw.String)
 
 
-def _kind(values: Array, shown: str) -> str:
-    """Return the kind of Python objects: "text", "truth" or "number"; others are an error."""
-    kinds = {_kind_of(value) for value in values}
-    if kinds == {"time"}:
-        raise times(shown, type(values[0]).__name__)
-    if len(kinds) > 1 or "" in kinds:
-        got = ", ".join(sorted({type(value).__name__ for value in values}))
-        raise InvalidDataError(
-            f"{shown} must hold values of one kind: numbers, booleans or strings. Got {got}."
-        )
-    return kinds.pop() if kinds else "number"
-
-
-def times(shown: str, got: str) -> InvalidDataError:
-    """Return the error message about dates and times."""
-    return InvalidDataError(
-        f"{shown} holds dates or times ({got}). Turn them into numbers first, such as the year, "
-        "the day of the week or the days since a date; or into strings, if they are categories."
-    )
-
-
-def _kind_of(value: Any) -> str:
-    if isinstance(value, str):
-        return "text"
-    if isinstance(value, bool | np.bool_):
-        return "truth"
-    if isinstance(value, TIMES):
-        return "time"
-    return "number" if isinstance(value, Real | Decimal) else ""
-
-
 def _plain(values: Array, shown: str) -> Array:
     """Categories as an array of strings, numbers or booleans."""
     if values.dtype.kind in "fiub":
         return values
     if values.dtype.kind in "mM":
-        raise times(shown, str(values.dtype))
-    kind = _kind(values, shown)
+        raise kinds.misplaced_times(shown, str(values.dtype))
+    kind = kinds.kind_of_all(values, shown)
+    if kind in kinds.TIMES:
+        raise kinds.misplaced_times(shown, type(values[0]).__name__)
     if kind == "text":
         longest = max(map(len, values), default=1)
         if 4 * longest * len(values) > _MOST_BYTES:
@@ -416,9 +347,3 @@ def _plain(values: Array, shown: str) -> Array:
 def strings(values: Iterable[str]) -> Array:
     """Strings as objects, because NumPy's string type would drop NUL characters at the end."""
     return np.array([*map(str, values), None], dtype=object)[:-1]
-
-
-def _is_missing(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isnan(value)
-    return value is None or type(value).__name__ in ("NAType", "NaTType")  # pandas, not imported

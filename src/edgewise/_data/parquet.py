@@ -227,8 +227,9 @@ def _need_numbers(name: str, kind: Any, path: str) -> None:
     number = pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind)
     if not (number or pa.types.is_null(kind)):
         raise InvalidDataError(
-            f"The columns of Parquet files must hold numbers; encode text and categories, or leave "
-            f"such columns out by columns=. Column {name!r} of {path} is of type {kind}."
+            "The columns of Parquet files must hold numbers; encode text and categories, turn "
+            "dates into seconds, or leave such columns out by columns=. "
+            f"Column {name!r} of {path} is of type {kind}."
         )
 
 

@@ -6,7 +6,7 @@ from .._boosting import constraints
 from .._boosting.base import Booster
 from .._boosting.sampling import Sampler, n_drawn, seed_of
 from .._boosting.threads import n_threads
-from .._data.features import columns_of
+from .._data.features import columns_of, n_columns
 from .._data.rows import Rows
 from .._ground.estimator import with_parameters
 from .vote_grower import VoteGrower
@@ -39,7 +39,7 @@ class VotingBooster(Booster):
 
     def _draws(self) -> bool:
         """Return whether rounds differ in features or cuts; error-free trees then do not stop."""
-        n_features = self.n_features_in_
+        n_features = n_columns(self)
         return self.splitter == "random" or n_drawn(self.max_features, n_features) < n_features
 
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:

@@ -1,12 +1,13 @@
 """Trees as text and columns, with the names of features, classes and categories."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._data import dates
 from .model import Model
 
 MOST_CATEGORIES = 8  # of a set that are printed
@@ -20,6 +21,7 @@ class Names:
     features: Sequence[str]
     classes: Sequence[str]
     categories: dict[int, NDArray[Any]]  # by feature: the values that its numbers represent
+    times: Mapping[int, str] = field(default_factory=dict)  # by feature: what its seconds are
 
     def set_of(self, feature: int, numbers: NDArray[np.float64]) -> list[str]:
         """The categories of a set."""
@@ -27,6 +29,11 @@ class Names:
         if table is None:
             return [number(v) for v in numbers]
         return [str(table[int(v)]) for v in numbers]
+
+    def value_of(self, feature: int, value: float) -> str:
+        """A number of a feature, or the date that it stands for."""
+        kind = self.times.get(feature)
+        return number(value) if kind is None else dates.iso(value, kind)
 
 
 @dataclass(frozen=True)
@@ -55,7 +62,7 @@ class Node:
         """Return the question of a node; rows for which it holds go left."""
         feature = names.features[self.feature]
         if self.categories is None:
-            return f"{feature} <= {number(self.threshold)}"
+            return f"{feature} <= {names.value_of(self.feature, self.threshold)}"
         return f"{feature} in {braces(self.categories)}"
 
     def moves(self, names: Names) -> list[str]:

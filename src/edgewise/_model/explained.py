@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .._data import dates
 from .._data.sparse import Matrix, dense
 from .._ground.errors import InvalidParameterError
 from .described import Names, Reader, node_columns, tree_text
@@ -50,7 +51,7 @@ class Explained:
         """
         forest = self._forest("shap_values")
         matrix, threads = self._ready(X)
-        return forest.shapley_values(matrix, threads)
+        return self._by_given_column(forest.shapley_values(matrix, threads), axis=1)
 
     @property
     def shap_start_(self) -> Scores:
@@ -81,11 +82,11 @@ class Explained:
                 "shap_start_ return the same numbers without it."
             ) from None
         matrix, threads = self._ready(X)
-        values = forest.shapley_values(matrix, threads)
+        values = self._by_given_column(forest.shapley_values(matrix, threads), axis=1)
         return Explanation(
             values=values,
             base_values=np.tile(self.shap_start_, (len(values), 1)),
-            data=dense(matrix),
+            data=dense(matrix)[:, : self.n_features_in_],
             feature_names=self._feature_names(),
             output_names=[str(c) for c in self.classes_],
         )
@@ -99,6 +100,7 @@ class Explained:
         `feature_importances_`.
         """
         gain = self._forest("feature_importances_by_class_").gain_by_class()
+        gain = self._by_given_column(gain, axis=1)
         total = gain.sum()
         return gain / total if total > 0 else gain
 
@@ -153,9 +155,14 @@ class Explained:
     def _reader(self, what: str) -> Reader:
         forest = self._forest(what)
         classes = [str(c) for c in self.classes_]
-        return Reader(
-            forest, Names(self._feature_names(), classes, getattr(self, "categories_", {}))
-        )
+        found = getattr(self, "dates_", {})
+        kinds = {j: column.kind for j, column in found.items()}
+        names = dates.names_of_parts(found, self._feature_names())
+        return Reader(forest, Names(names, classes, getattr(self, "categories_", {}), kinds))
+
+    def _by_given_column(self, values: Scores, axis: int) -> Scores:
+        """Figures of the model's columns, those of parts of a date added to the date's."""
+        return dates.folded(values, getattr(self, "dates_", {}), axis)
 
     def _forest(self, what: str) -> Model:
         check_is_fitted(self)

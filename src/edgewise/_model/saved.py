@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.dates import owners
 from .._ground import atomic
 from .._ground import params as p
 from .._ground.errors import ModelFormatError
 from .._ground.version import __version__
 from ..losses import GeneralizedCrossEntropy, LogLoss, TransitionLoss
-from . import file, plain, value_lists
+from . import column_kinds, file, plain, value_lists
 from .check import TYPES, need
 from .ensemble import EnsembleModel
 from .model import Model
@@ -32,8 +33,10 @@ _FIELDS = frozenset(
     "format version edgewise algorithm parameters classes n_features feature_names categories "
     "fitted".split()
 )
+_OPTIONAL = frozenset(["dates", "notations"])  # absent where there are none
 _KEPT = frozenset(
-    "n_features_in_ feature_names_in_ is_categorical_ categories_ classes_ model_ history_".split()
+    "n_features_in_ feature_names_in_ is_categorical_ categories_ dates_ notations_ classes_ "
+    "model_ history_".split()
 )
 # Of scikit-learn: metadata routing and callbacks. Of training rows: too large.
 _NOT_KEPT = frozenset(["_metadata_request", "_skl_callbacks", "oof_proba_"])
@@ -124,7 +127,7 @@ def kept(estimator: Any) -> dict[str, Any]:
 def _header_of(estimator: Any) -> dict[str, Any]:
     _need_nothing_unknown(estimator, estimator.get_params(deep=False))
     names = getattr(estimator, "feature_names_in_", None)
-    return {
+    header = {
         "format": FORMAT,
         "version": VERSION,
         "edgewise": __version__,
@@ -141,6 +144,11 @@ def _header_of(estimator: Any) -> dict[str, Any]:
             name: plain.encode(getattr(estimator, name), name) for name in estimator._fitted
         },
     }
+    optional = {
+        "dates": column_kinds.encoded_dates(getattr(estimator, "dates_", {})),
+        "notations": {str(j): d for j, d in getattr(estimator, "notations_", {}).items()},
+    }
+    return header | {name: found for name, found in optional.items() if found}
 
 
 def _encoded(value: Any, what: str) -> Any:
@@ -194,7 +202,7 @@ def check_version(header: Mapping[str, Any]) -> None:
             f"{writer}. This is edgewise {__version__}, which reads versions up to {VERSION}: "
             "install a newer release."
         )
-    unknown = sorted(header.keys() ^ _FIELDS)
+    unknown = sorted((header.keys() - _OPTIONAL) ^ _FIELDS)
     need(not unknown, f"the field {''.join(unknown[:1])[:80]!r} is missing or unknown")
 
 
@@ -208,10 +216,19 @@ def restored(cls: type[Any], header: Mapping[str, Any], arrays: Mapping[str, Any
     parts = _parts(arrays)
     parts[_MODEL] = widened(parts[_MODEL], TYPES)
     n_features = header["n_features"]
-    model, n_rounds = cls._model_from(parts[_MODEL], n_features, len(classes))
+    dates = column_kinds.decoded_dates(header.get("dates", {}), n_features)
+    notations = column_kinds.decoded_notations(header.get("notations", {}), n_features)
+    n_columns = n_features + len(owners(dates)) if dates else n_features
+    model, n_rounds = cls._model_from(parts[_MODEL], n_columns, len(classes))
     _restore_features(estimator, header["feature_names"], n_features)
     mask = _categorical(parts[_CATEGORICAL], parts[_MODEL], n_features)
     estimator.is_categorical_ = mask
+    estimator.dates_, estimator.notations_ = dates, notations
+    need(
+        mask is None or not any(mask[j] for j in (*dates, *notations)),
+        "a column of dates or numbers is categorical",
+    )
+    need(not dates.keys() & notations.keys(), "a column of dates has a notation of numbers")
     estimator.categories_ = _categories(header["categories"], parts[_CATEGORIES], mask)
     _need_sets_of_tables(parts[_MODEL], estimator.categories_)
     estimator.classes_ = classes
@@ -302,6 +319,7 @@ def _categorical(
     found: Mapping[str, NDArray[Any]], model: Mapping[str, NDArray[Any]], n_features: int
 ) -> NDArray[np.bool_] | None:
     of_sets = np.unique(model["feature"][np.isnan(model["threshold"])])
+    need((of_sets < n_features).all(), "a part of a date has sets of categories")
     if not found:
         need(len(of_sets) == 0, "a feature has sets of categories but is not categorical")
         return None

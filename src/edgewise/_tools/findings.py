@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from .._data.kinds import time_kind_of
+
 SAMPLE = 20_000  # rows that a check looks at
 LEAK = 0.98  # share of held-out rows a column alone must predict to be suspicious
 FEW = 20  # rows below which a column cannot be called an identifier
@@ -106,7 +108,9 @@ def columns_of(X: Any) -> Iterator[NDArray[Any]]:
             yield by_column[:, [j]].toarray()[:, 0]
     elif hasattr(X, "columns"):
         for name in getattr(X, "column_names", X.columns):  # of Arrow, or of others
-            yield np.asarray(X[name])
+            column = X[name]
+            zoned = getattr(getattr(column, "dtype", None), "tz", None) is not None  # of pandas
+            yield np.asarray(column.dt.tz_convert(None) if zoned else column)
     else:
         yield from np.asarray(X).T
 
@@ -118,17 +122,30 @@ def is_missing(value: Any) -> bool:
 
 
 def _kind_of(column: NDArray[Any], rows: NDArray[Any], codes: NDArray[Any]) -> str | None:
-    values, numeric = _plain(column)
+    times = column.dtype.kind in "mM" or _is_of_time_objects(column)
+    values, numeric = _plain(_ticks(column) if column.dtype.kind in "mM" else column)
     present = values[~np.isnan(values)] if numeric else values[values != ""]
     distinct = len(np.unique(present))
     if distinct <= 1:
         return "constant"
-    whole = not numeric or bool(np.all(present == np.round(present)))
+    whole = not times and (not numeric or bool(np.all(present == np.round(present))))
     if not numeric and _looks_numeric(present[:SAMPLE]):
         return "numbers"
     if whole and len(present) == len(values) == distinct and distinct >= FEW:
         return "identifier"
     return "leak" if _decides(values[rows], codes, numeric=numeric) else None
+
+
+def _is_of_time_objects(column: NDArray[Any]) -> bool:
+    if column.dtype.kind != "O":
+        return False
+    first = next((value for value in column if not is_missing(value)), None)
+    return time_kind_of(first) is not None
+
+
+def _ticks(column: NDArray[Any]) -> NDArray[np.float64]:
+    """Dates or durations as numbers in their order."""
+    return np.where(np.isnat(column), np.nan, column.astype(np.int64).astype(np.float64))
 
 
 def _plain(column: NDArray[Any]) -> tuple[NDArray[Any], bool]:
@@ -195,10 +212,10 @@ _ABOUT = {  # of one column, of several; what to do about one, about several
     "numbers": (
         "is text that looks like numbers",
         "are text that looks like numbers",
-        "Remove currency signs and separators (for decimal commas: --decimal ','); as text the "
-        "order of the values is lost.",
-        "Remove currency signs and separators (for decimal commas: --decimal ','); as text the "
-        "order of the values is lost.",
+        "Remove currency signs and separators, and words that are no numbers; as text the order "
+        "of the values is lost.",
+        "Remove currency signs and separators, and words that are no numbers; as text the order "
+        "of the values is lost.",
     ),
 }
 

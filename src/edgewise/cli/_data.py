@@ -52,9 +52,9 @@ class Reading(NamedTuple):
         names = [column.name for column in train.columns]
         text = [column.name for column in train.columns if column.kind == "category"]
         text += [train.target] if train.y.dtype.kind == "U" else []
-        opened = self.open(source, text=tuple(text))
+        opened = self.open(source, text=tuple(text), written=tuple(train.notations))
         labels = opened.labelled(train.target, but=tuple(names)).y
-        return opened.features(names, n_features), labels
+        return opened.features(names, n_features, train.notations), labels
 
     def words(self) -> list[str]:
         """The options as they would be typed."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .. import load
 from .._data.targets import encode
 from .._ground.errors import InvalidDataError
-from ..tables import Columns, SparseRows
+from ..tables import Columns, SparseRows, Table
 from ._data import Reading
 
 STDOUT = "-"
@@ -53,7 +53,20 @@ def opened_for(model: Any, reading: Reading, source: str) -> Columns | SparseRow
     names = feature_names(model) or []
     tables = getattr(model, "categories_", {})
     text = tuple(names[j] for j, values in tables.items() if names and values.dtype.kind in "OU")
-    return reading.open(source, text=text)
+    written = tuple(names[j] for j in getattr(model, "notations_", {}) if names)
+    return reading.open(source, text=text, written=written)
+
+
+def save(model: Any, table: Table, path: Path) -> None:
+    """Write a model to a file, and which columns were text of numbers, so that it reads them."""
+    found = {
+        j: table.notations[column.name]
+        for j, column in enumerate(table.columns)
+        if column.name in table.notations
+    }
+    if found:
+        model.notations_ = found
+    model.save(path)
 
 
 def feature_names(model: Any) -> list[str] | None:

@@ -20,7 +20,7 @@ from . import _options as o
 from ._data import Reading, described, findings, told
 from ._decide import metric_of, write_decision
 from ._failures import guarded
-from ._models import need_place
+from ._models import need_place, save
 from ._report import MISSING, can_report, save_model_report
 from ._screen import on_terminal, say, show_json, size
 
@@ -111,7 +111,7 @@ def fit(
     fitted, thresholds = _fitted(fitted, table, decide)
     seconds = time.perf_counter() - begin
     fitted.set_params(verbose=given.get("verbose", 0))
-    fitted.save(model)
+    save(fitted, table, model)
     if decide is not None and thresholds is not None:
         write_decision(model, decide, fitted.classes_, thresholds)
     job = _Job(data, table, method, given, model, report, decide)

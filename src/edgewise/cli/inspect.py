@@ -63,6 +63,7 @@ def _facts(fitted: Any, path: Path) -> dict[str, Any]:
         "classes": fitted.classes_,
         "features": fitted.n_features_in_,
         "categories": [name(j) for j in categorical],
+        "dates": {name(j): column._asdict() for j, column in fitted.dates_.items()},
         "rounds": getattr(fitted, "n_iter_", None),
         "stopped": getattr(fitted, "stop_reason_", None),
         "trees": getattr(fitted.model_, "n_trees", None),
@@ -92,7 +93,8 @@ def _show(facts: dict[str, Any], top: int) -> None:
     listed = ", ".join(labels[:_CLASSES_SHOWN]) + (", ..." if len(labels) > _CLASSES_SHOWN else "")
     shown.print(f"{facts['model']}: {facts['algorithm']}, {size(facts['bytes'])}")
     shown.print(f"classes: {len(labels)} ({listed})")
-    text = f", {len(facts['categories'])} of them categories" if facts["categories"] else ""
+    kinds = [f"{len(facts[kind])} {kind}" for kind in ("categories", "dates") if facts[kind]]
+    text = f", of them {' and '.join(kinds)}" if kinds else ""
     shown.print(f"features: {facts['features']}{text}")
     if facts["rounds"] is not None:
         trees = counted(facts["trees"], "tree")

@@ -14,7 +14,7 @@ from ..tuning import Trial, Tuning, space, tune
 from . import _options as o
 from ._data import Reading, described
 from ._failures import guarded
-from ._models import need_place
+from ._models import need_place, save
 from ._screen import console, on_terminal, plain, say, show_json, table, time_bar
 
 EPILOG = o.examples(
@@ -92,7 +92,7 @@ def tune_command(
             watcher=watcher,
         )
     if model is not None:
-        found.model.save(model)
+        save(found.model, table, model)
     facts = {
         "data": table.summary(),
         "method": method,

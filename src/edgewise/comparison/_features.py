@@ -9,16 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from .._data.frames import columns as typed_columns
 from .._data.sparse import sound
 from .._ground.errors import InvalidDataError
 
 
 @dataclass(frozen=True)
 class Features:
-    """The same rows twice; the two are one where there are no categories."""
+    """The same rows twice; the two are one where there are neither categories nor dates."""
 
     native: Any  # (n, d): for our estimators
-    matrix: Any  # (n, d): numbers, NaN where missing, codes 0, 1, ... of categories; or sparse
+    matrix: Any  # (n, d): numbers, NaN where missing, codes 0, 1, ... of categories, seconds of
+    # dates; or sparse
     categorical: NDArray[np.bool_]  # (d)
 
     @property
@@ -66,16 +68,28 @@ def _of_frames(parts: Sequence[Any]) -> list[Features]:
     for frame in frames[1:]:
         if frame.columns != names:
             raise InvalidDataError("The test rows must have the columns of the training rows.")
-    categorical = np.array([_is_category(frames, name) for name in names])
+    times = _times(parts)
+    categorical = np.array([_is_category(frames, n) and n not in times for n in names])
     columns = [
-        _codes(frames, name) if category else [_numbers(frame, name) for frame in frames]
+        times.get(name)
+        or (_codes(frames, name) if category else [_numbers(frame, name) for frame in frames])
         for name, category in zip(names, categorical, strict=True)
     ]
     matrices = [np.column_stack([column[i] for column in columns]) for i in range(len(frames))]
     return [
-        Features(part if categorical.any() else matrix, matrix, categorical)
+        Features(part if categorical.any() or times else matrix, matrix, categorical)
         for part, matrix in zip(parts, matrices, strict=True)
     ]
+
+
+def _times(parts: Sequence[Any]) -> dict[str, list[NDArray[Any]]]:
+    """Seconds of the columns of dates and times, by name."""
+    typed = [typed_columns(part) for part in parts]
+    return {
+        str(first.label): [columns[j].seconds() for columns in typed]
+        for j, first in enumerate(typed[0])
+        if all(columns[j].time_kind is not None for columns in typed)
+    }
 
 
 def _is_category(frames: Sequence[Any], name: str) -> bool:

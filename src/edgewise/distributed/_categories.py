@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._data import features, frames
+from .._data import coding, features, frames
 from .._ground.errors import InvalidDataError
 from ._backend import Backend
 from ._facts import Raw
@@ -48,7 +48,7 @@ def _need_no_tables(known: dict[int, NDArray[Any]] | None) -> None:
 def _values(raw: Raw, columns: list[int]) -> Found:
     """The distinct values of some columns of a part."""
     parts = frames.columns(raw.X)
-    return {j: frames.values_of(parts[j]) for j in columns}
+    return {j: coding.values_of(parts[j]) for j in columns}
 
 
 def _union(a: Found, b: Found) -> Found:
@@ -56,4 +56,4 @@ def _union(a: Found, b: Found) -> Found:
 
 
 def _by_tables(raw: Raw, tables: dict[int, NDArray[Any]]) -> Raw:
-    return raw._replace(X=frames.filled(frames.columns(raw.X), tables))
+    return raw._replace(X=coding.filled(frames.columns(raw.X), tables, {}, {}))

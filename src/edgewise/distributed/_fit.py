@@ -164,6 +164,13 @@ def _learn_columns(estimator: Any, n_features: int, names: NDArray[Any] | None) 
         del estimator.feature_names_in_
     estimator.is_categorical_ = features.declared(estimator)
     estimator.categories_ = estimator.categories_ if continues else {}
+    if continues and features.dates_of(estimator):
+        raise InvalidDataError(
+            f"The columns {list(estimator.dates_)} of X held dates or times in the fit that is "
+            "continued, which blocks of rows cannot hold. Continue it with a data frame in memory."
+        )
+    estimator.dates_ = {}
+    estimator.notations_ = {}
 
 
 def _need_same_classes(estimator: Any, classes: Any) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .._data.dates import names_of_parts
 from .._families.logistic import LogisticBooster
 from .._ground.errors import ModelFormatError
 from .._model.model import Model
@@ -37,7 +38,7 @@ class Contents(NamedTuple):
 
     owner: str
     classes: NDArray[Any]
-    names: list[str] | None  # of the features
+    names: list[str] | None  # of the model's columns: the features, then parts of dates
     tables: dict[int, NDArray[Any]]  # by column: values whose places are the model's categories
     trees: Model
     link: Link
@@ -82,11 +83,10 @@ def contents_of(estimator: Any) -> Contents:
             f"{owner} cannot be exported with base classifiers of another library: only trees of "
             "edgewise's own can."
         )
-    names = getattr(estimator, "feature_names_in_", None)
     return Contents(
         owner,
         estimator.classes_,
-        None if names is None else [str(name) for name in names],
+        _names(estimator),
         estimator.categories_,
         trees,
         link,
@@ -94,6 +94,15 @@ def contents_of(estimator: Any) -> Contents:
         isinstance(estimator, SoftmaxBoostClassifier),
         program,
     )
+
+
+def _names(estimator: Any) -> list[str] | None:
+    given, dates = getattr(estimator, "feature_names_in_", None), getattr(estimator, "dates_", {})
+    if given is None and not dates:
+        return None
+    numbered = [f"x{j}" for j in range(estimator.n_features_in_)]
+    names = numbered if given is None else [str(name) for name in given]
+    return names_of_parts(dates, names)
 
 
 def _link_of(estimator: Any) -> Link:

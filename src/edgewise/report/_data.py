@@ -75,6 +75,8 @@ def _features_table(estimator: Any, X: Any) -> Table:
 
 def _summary(column: NDArray[Any], n: int) -> list[Cell]:
     """Share missing, number of values, smallest, median, largest; of words only the first two."""
+    if column.dtype.kind == "M":
+        return _summary_of_dates(column, n)
     if column.dtype.kind == "O":
         column = np.array([None if is_missing(v) else v for v in column], dtype=object)
     try:
@@ -87,3 +89,13 @@ def _summary(column: NDArray[Any], n: int) -> list[Cell]:
         return [1.0, 0, None, None, None]
     ends = float(known.min()), float(np.median(known)), float(known.max())
     return [1 - len(known) / n, len(np.unique(known)), *ends]
+
+
+def _summary_of_dates(column: NDArray[Any], n: int) -> list[Cell]:
+    """As of numbers, with the dates as people write them."""
+    known = np.sort(column[~np.isnat(column)])
+    if not len(known):
+        return [1.0, 0, None, None, None]
+    midnight = bool((known == known.astype("M8[D]")).all())
+    ends = known[[0, len(known) // 2, -1]].astype("M8[D]" if midnight else "M8[s]")
+    return [1 - len(known) / n, len(np.unique(known)), *map(str, ends)]

@@ -1,11 +1,13 @@
 """The kind of a column: a number, a category or a date; and its missing values."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .._data.written import example, notation_of, numbers_of
 from .._ground.errors import InvalidDataError
 
 MISSING = ["", "NA", "N/A", "?", "nan", "NaN", "NAN", "null", "NULL", "None"]
@@ -34,14 +36,57 @@ class Column:
     distinct: int | None
 
 
-def recognised(frame: pa.Table, text: frozenset[str] = frozenset()) -> pa.Table:
+def recognised(
+    frame: pa.Table, text: frozenset[str] = frozenset(), written: frozenset[str] = frozenset()
+) -> pa.Table:
     """The same columns as numbers or strings; those named in `text` as strings whatever they hold.
 
-    Text that is numbers but for missing values becomes numbers. Dates are their days or ticks since
-    1970. Booleans stay: as labels they are words, as features the numbers 0 and 1.
+    Text in those named in `written` stays for those who know its notation.
+
+    Text that is numbers but for missing values becomes numbers. Dates and times stay, and booleans
+    do: as labels they are words, as features the numbers 0 and 1.
     """
-    columns = [_plain(frame.column(name), name, name in text) for name in frame.column_names]
+    columns = [
+        _plain(frame.column(name), name, as_text=name in text, written=name in written)
+        for name in frame.column_names
+    ]
     return pa.table(dict(zip(frame.column_names, columns, strict=True)))
+
+
+def as_numbers(
+    frame: pa.Table, text: frozenset[str], decimal: str
+) -> tuple[pa.Table, dict[str, str], list[str]]:
+    """Text that is numbers as numbers; their decimal separators by column; and what was done.
+
+    Columns named in `text` stay. `decimal` is the separator where the values do not say.
+    """
+    notations, notes = {}, []
+    for name in frame.column_names:
+        column = frame.column(name)
+        if name in text or not pa.types.is_string(column.type):
+            continue
+        words = pc.unique(column.drop_null()).to_pylist()
+        notation = notation_of(words, decimal)
+        if notation is not None:
+            notations[name] = notation
+            notes.append(
+                f"column {name!r} is text of numbers and was read as numbers "
+                f"({example(words, notation)}); as a category it stays text"
+            )
+    return with_numbers(frame, notations), notations, notes
+
+
+def with_numbers(frame: pa.Table, notations: Mapping[str, str]) -> pa.Table:
+    """The columns whose decimal separators are given as numbers, if they are text."""
+    for name, decimal in notations.items():
+        column = frame.column(name)
+        if pa.types.is_string(column.type):
+            coded = column.combine_chunks().dictionary_encode()
+            words = coded.dictionary.to_pylist()
+            values = pa.array(numbers_of(words, decimal, f"Column {name!r}"), pa.float64())
+            place = frame.column_names.index(name)
+            frame = frame.set_column(place, name, values.take(coded.indices))
+    return frame
 
 
 def features(frame: pa.Table, names: list[str]) -> pa.Table:
@@ -78,7 +123,7 @@ def _described(name: str, column: Any, date: bool) -> Column:
     return Column(name, "date" if date else "number", missing_in(column), None)
 
 
-def _plain(column: Any, name: str, as_text: bool) -> Any:
+def _plain(column: Any, name: str, *, as_text: bool, written: bool) -> Any:
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
@@ -92,14 +137,13 @@ def _plain(column: Any, name: str, as_text: bool) -> Any:
         return _cast(column, pa.float64(), name)
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return column
-    return _other(column, name)
+    return _other(column, name, written=written)
 
 
-def _other(column: Any, name: str) -> Any:
+def _other(column: Any, name: str, *, written: bool) -> Any:
     kind = column.type
-    if pa.types.is_temporal(kind):
-        narrow = pa.types.is_date32(kind) or pa.types.is_time32(kind)
-        return column.cast(pa.int32()).cast(pa.int64()) if narrow else column.cast(pa.int64())
+    if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
+        return column
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         raise InvalidDataError(
             f"Column {name!r} contains text that is not UTF-8. State the encoding of the file, "
@@ -113,6 +157,8 @@ def _other(column: Any, name: str) -> Any:
             "booleans and dates."
         )
     words = _text(column.cast(pa.string()))
+    if written:
+        return words
     try:
         return words.cast(pa.float64())
     except pa.ArrowInvalid:

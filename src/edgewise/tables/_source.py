@@ -82,13 +82,14 @@ def read(
     return columns.labelled(target, drop)
 
 
-def open_table(
+def open_table(  # noqa: PLR0913  a parameter for each way to read a file
     source: str | Path,
     *,
     format: str | None = None,
     header: bool | None = None,
     categories: tuple[str, ...] = (),
     text: tuple[str, ...] = (),
+    written: tuple[str, ...] = (),
     from_zero: bool = False,
     encoding: str | None = None,
     decimal: str = ".",
@@ -107,6 +108,8 @@ def open_table(
         Columns to read as text; an unknown name is an error.
     text : tuple of str, default=()
         Columns to read as text where they exist: columns that were text in another file.
+    written : tuple of str, default=()
+        Columns that were text of numbers, such as "$1,234", in another file: text in them stays.
     from_zero : bool, default=False
         Whether a svmlight file counts its columns from 0, as another file did.
     encoding : str, default=None
@@ -137,17 +140,31 @@ def open_table(
         frame, notes = read_csv(
             path,
             header=header,
-            text=frozenset((*categories, *text)),
+            text=frozenset((*categories, *text, *written)),
             encoding=encoding,
             decimal=decimal,
         )
     else:
         frame = read_parquet(path) if kind == "parquet" else read_arff(path)
-    return _columns(name, frame, categories, text, notes=tuple(notes))
+    return _columns(
+        name,
+        frame,
+        categories,
+        text,
+        written=frozenset(written),
+        notes=tuple(notes),
+        decimal=decimal,
+    )
 
 
 def _columns(
-    name: str, frame: Any, categories: tuple[str, ...], text: tuple[str, ...], **more: Any
+    name: str,
+    frame: Any,
+    categories: tuple[str, ...],
+    text: tuple[str, ...],
+    *,
+    written: frozenset[str] = frozenset(),
+    **more: Any,
 ) -> Columns:
     if len(frame) == 0 or frame.num_columns == 0:
         raise InvalidDataError(f"{name} has no rows.")
@@ -157,8 +174,9 @@ def _columns(
             f"{name} has no column {absent[0]!r} to treat as a category."
             f"{did_you_mean(absent[0], frame.column_names)}"
         )
-    plain = recognised(frame, frozenset((*categories, *text)))
-    return Columns(name, plain, dates_of(frame), **more)
+    stays = frozenset((*categories, *text))
+    plain = recognised(frame, stays, written)
+    return Columns(name, plain, dates_of(frame), text=stays, **more)
 
 
 def _from_builtin(name: str, path: Path) -> Any:

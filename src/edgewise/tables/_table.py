@@ -2,7 +2,8 @@
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.sparse import csr_array
 
 from .._ground.errors import InvalidDataError
 from .._ground.wording import did_you_mean
-from ._columns import Column, described, features, missing_in
+from ._columns import Column, as_numbers, described, features, missing_in, with_numbers
 
 LIKELY_TARGETS = ("target", "class", "label", "y")
 _SHOWN = 10  # names listed in a message
@@ -38,6 +39,8 @@ class Table:
         Remarks on how the file was read.
     from_zero : bool
         Whether a svmlight file counts its columns from 0.
+    notations : Mapping[str, str]
+        Decimal separators of the features that were read as numbers from text such as "$1,234".
     """
 
     name: str
@@ -47,6 +50,7 @@ class Table:
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
     from_zero: bool = False
+    notations: Mapping[str, str] = field(default_factory=dict)
 
     def take(self, rows: NDArray[Any]) -> tuple[Any, NDArray[Any]]:
         """Select rows.
@@ -86,7 +90,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Columns:
-    """All columns of a file, as numbers or text.
+    """All columns of a file, as numbers, text, dates or times.
 
     Attributes
     ----------
@@ -100,6 +104,10 @@ class Columns:
         Remarks on how the file was read.
     target : str | None
         Name of the target column, if the source states it.
+    text : frozenset[str]
+        Names of the columns that stay text, even if the text is numbers.
+    decimal : str
+        Decimal separator of numbers.
     """
 
     name: str
@@ -107,6 +115,8 @@ class Columns:
     dates: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
     target: str | None = None
+    text: frozenset[str] = frozenset()
+    decimal: str = "."
 
     def labelled(
         self, target: str | None, drop: tuple[str, ...] = (), *, but: tuple[str, ...] = ()
@@ -136,12 +146,18 @@ class Columns:
         if kept == [chosen]:
             raise InvalidDataError(f"{self.name} has no column besides the target {chosen!r}.")
         X = features(self.frame, [name for name in kept if name != chosen])
+        X, notations, read = as_numbers(X, self.text, self.decimal)
         y = _labels(self.frame.column(chosen), chosen, self.name)
         columns = described(X, self.dates)
-        notes = (*self.notes, *note)
-        return Table(self.name, X, y, chosen, columns, notes)
+        notes = (*self.notes, *note, *read)
+        return Table(self.name, X, y, chosen, columns, notes, notations=notations)
 
-    def features(self, names: list[str] | None, n_features: int) -> Any:
+    def features(
+        self,
+        names: list[str] | None,
+        n_features: int,
+        notations: Mapping[str, str] | None = None,
+    ) -> Any:
         """Select the columns of a model.
 
         Parameters
@@ -150,6 +166,8 @@ class Columns:
             Names of the columns. None takes columns by position.
         n_features : int
             Number of columns of the model.
+        notations : Mapping[str, str], default=None
+            Decimal separators of columns to read as numbers from text.
 
         Returns
         -------
@@ -169,7 +187,7 @@ class Columns:
             raise InvalidDataError(
                 f"{self.name} lacks the column {absent[0]!r}{more}, which the model needs."
             )
-        return features(self.frame, names)
+        return with_numbers(features(self.frame, names), notations or {})
 
 
 @dataclass(frozen=True)
@@ -225,7 +243,12 @@ class SparseRows:
             )
         return Table(self.name, self.X, self.y, "label", (), from_zero=self.from_zero)
 
-    def features(self, names: list[str] | None, n_features: int) -> Any:
+    def features(
+        self,
+        names: list[str] | None,
+        n_features: int,
+        notations: Mapping[str, str] | None = None,
+    ) -> Any:
         """Select the columns of a model; columns that do not occur are zero.
 
         Parameters
@@ -234,6 +257,8 @@ class SparseRows:
             Names of the columns, which svmlight files do not have.
         n_features : int
             Number of columns of the model.
+        notations : Mapping[str, str], default=None
+            Ignored: svmlight files hold numbers.
 
         Returns
         -------
@@ -288,6 +313,8 @@ def _labels(column: Any, name: str, source: str) -> NDArray[Any]:
             f"The target {name!r} of {source} is missing in {n_missing} of {len(column)} rows, the "
             f"first in row {first + 1}; every row needs a label."
         )
+    if pa.types.is_temporal(column.type) and not pa.types.is_duration(column.type):
+        column = column.cast(pa.string())
     if pa.types.is_string(column.type):
         return np.array(column.to_pylist())
     if pa.types.is_boolean(column.type):

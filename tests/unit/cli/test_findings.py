@@ -28,7 +28,7 @@ def messy_table(tmp_path, monkeypatch):
         writer = csv.writer(file)
         writer.writerow(["customer", "a", "b", "c", "branch", "price", "paid_back", "answer"])
         for i in range(N):
-            price = f"${rng.integers(1000, 9999):,}"
+            price = f"${rng.integers(1000, 9999):,}" if i else "on request"
             told = {"yes": 2, "no": 5, "odd": 9}[labels[i]]
             writer.writerow([f"C{i:05d}", *signal[i].round(3), "main", price, told, labels[i]])
     return "messy.csv"
@@ -122,7 +122,8 @@ def test_decimal_commas_are_numbers(tmp_path, monkeypatch):
     Path("t.csv").write_text("x;label\n" + rows)
     words = ("fit", "t.csv", "--model", "m.edgewise", "--method", "mart", *ROUNDS)
     assert "1 feature (1 number)" in done(*words, "--decimal", ",")
-    assert "text that looks like numbers" in done(*words)
+    assert "'x' is text of numbers and was read as numbers ('0,5' is 0.5)" in done(*words)
+    assert "1 feature (1 category)" in done(*words, "--category", "x")
     assert "must be '.' or ','" in refused(*words, "--decimal", ";")
 
 

@@ -259,7 +259,7 @@ def test_what_is_in_a_model(cars_model):
     shares = list(facts["importances"].values())
     assert shares == sorted(shares, reverse=True)
     shown = done("inspect", cars_model, "--top", 1)
-    assert "features: 3, 1 of them categories" in shown
+    assert "features: 3, of them 1 categories" in shown
     assert f"and {len(shares) - 1} more (--top)" in shown
 
 
@@ -372,3 +372,57 @@ def test_wine_from_end_to_end(tmp_path):
     facts = json.loads(result.stdout)
     assert facts["error"] < 0.15
     assert facts["target"] == "kind"
+
+
+# --- text that is numbers -------------------------------------------------------------------------
+
+
+def priced(path, price, n=60):
+    rows = [f"{price(1000 * (i % 10) + 1)};{'dear' if i % 10 > 4 else 'cheap'}" for i in range(n)]
+    path.write_text("price;kind\n" + "\n".join(rows) + "\n")
+    return path
+
+
+def euros(value):
+    return f"{value:,} EUR".replace(",", ".")
+
+
+def test_text_of_numbers_is_read_alike_by_fit_predict_and_python(tmp_path):
+    data, model = priced(tmp_path / "t.csv", euros), tmp_path / "m.edgewise"
+    told = done("fit", data, "--target", "kind", "--method", "mart", "--model", model)
+    assert "note: column 'price' is text of numbers and was read as numbers" in told
+    assert "training error 0.00 %" in told
+    fitted = edgewise.load(model)
+    assert fitted.notations_ == {0: ","}
+    expected = ["dear" if i % 10 > 4 else "cheap" for i in range(60)]
+    # As plain text, a point would be read as a decimal point and not as one of thousands.
+    few = priced(tmp_path / "n.csv", lambda value: f"{value:,}".replace(",", "."))
+    for source in (data, few):
+        assert done("predict", model, source).split()[1:] == expected
+    frame = pd.read_csv(data, sep=";")
+    assert fitted.predict(frame[["price"]]).tolist() == expected
+    pd.DataFrame({"price": [1000.0 * (i % 10) + 1 for i in range(60)]}).to_parquet(
+        tmp_path / "p.parquet"
+    )
+    assert done("predict", model, tmp_path / "p.parquet").split()[1:] == expected
+    assert "error: 0.00 %" in done("evaluate", model, data)
+    told = done("compare", data, "--test", few, "--methods", "mart", "--out", tmp_path / "runs")
+    assert "0.00" in told
+
+
+def test_text_of_numbers_stays_text_on_request(tmp_path):
+    data, model = priced(tmp_path / "t.csv", euros), tmp_path / "m.edgewise"
+    options = ["--target", "kind", *ROUNDS, "--category", "price"]
+    facts = done_json("fit", data, "--model", model, *options)
+    assert facts["data"]["categories"] == 1
+    fitted = edgewise.load(model)
+    assert fitted.notations_ == {}
+    assert list(fitted.categories_) == [0]
+    assert "dear" in done("predict", model, data)
+
+
+def test_tuned_models_know_it_too(tmp_path):
+    data, model = priced(tmp_path / "t.csv", euros), tmp_path / "m.edgewise"
+    options = ["--target", "kind", "--method", "mart", "--trials", 1, "--budget", 5]
+    done("tune", data, "--model", model, *options)
+    assert edgewise.load(model).notations_ == {0: ","}
