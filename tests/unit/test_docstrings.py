@@ -13,7 +13,7 @@ import edgewise
 from edgewise._ground.documented import documented, entries, sections
 
 MODULES = """edgewise edgewise.losses edgewise.metrics edgewise.export edgewise.plot edgewise.report
-edgewise.tables edgewise.tuning edgewise.comparison""".split()
+edgewise.tables edgewise.tuning edgewise.comparison edgewise.decide""".split()
 
 ESTIMATORS = [name for name in edgewise.__all__ if name.endswith("Classifier")]
 

@@ -29,47 +29,68 @@ class DecisionClassifier(
     MetaEstimatorMixin,  # type: ignore[misc]
     BaseEstimator,  # type: ignore[misc]
 ):
-    """Decisions on top of any classifier's probabilities.
+    """Decisions by cost, metric, sets or priors from the probabilities of any classifier.
 
     Parameters
     ----------
-    estimator : a classifier with `predict_proba`.
-    cost : (K, K) or None
-        Cost of predicting class j (column) where class k is right (row), classes sorted.
-    value : (K,) or None
-        What a right answer for each class is worth; needs `cost`.
-    reject_cost : float or None
-        What it costs not to decide; needs `cost`. Such rows are answered `reject_label`.
-    reject_label : the answer for them; "auto": "reject" among labels of text, -1 among numbers.
-    metric : "macro_f1", "balanced_accuracy", "accuracy", ("recall", class, least), function or None
-        What thresholds are fitted for; a function takes (y_true, y_pred), more being better.
-    coverage : float or None
-        The probability with which `predict_sets` is to hold the true class.
-    sets : {"lac", "aps", "raps"}
-        The kind of prediction sets; see :class:`ConformalSets`.
-    class_conditional : bool
-        Whether coverage is to hold within every class.
-    priors : (K,) or None
-        Frequencies of the classes where the model is used; None: those of training. `adapt`
-        estimates them.
-    cv : int, splitter or iterable
-        Folds of the out-of-fold probabilities. Not used where the fitted estimator has them, as
+    estimator : classifier
+        Classifier with `predict_proba`.
+    cost : array-like of shape (n_classes, n_classes) or None, default=None
+        Cost of predicting class j (column) if class k is correct (row), classes sorted.
+    value : array-like of shape (n_classes,) or None, default=None
+        Value of a correct prediction for each class; needs `cost`.
+    reject_cost : float or None, default=None
+        Cost of not deciding; needs `cost`. Rows that are not decided get `reject_label`.
+    reject_label : label, default='auto'
+        Label of rows that are not decided. "auto" is "reject" among text labels, else -1.
+    metric : str, tuple, callable or None, default=None
+        Metric that thresholds are fitted for: "macro_f1", "balanced_accuracy", "accuracy",
+        ("recall", class, least), or a function (y_true, y_pred) -> float, greater being better.
+    coverage : float or None, default=None
+        Probability that a set of `predict_sets` contains the true class.
+    sets : {"lac", "aps", "raps"}, default='lac'
+        Kind of prediction sets; see `ConformalSets`.
+    class_conditional : bool, default=False
+        Whether the coverage holds within every class.
+    priors : array-like of shape (n_classes,) or None, default=None
+        Class frequencies where the model is used. None: those of training. `adapt` estimates them.
+    cv : int, splitter or iterable, default=5
+        Folds of the out-of-fold probabilities. Not used if the fitted estimator has them, as
         `oof_proba_` (n_rows, n_classes).
-    random_state : int
+    random_state : int, default=0
         Seed of the randomised sets.
-    n_jobs : int or None
-        Fits that run at once, as joblib counts.
+    n_jobs : int or None, default=None
+        Number of fits that run at once, as in joblib.
 
     Attributes
     ----------
-    classes_ : the class labels, sorted.
-    estimator_ : the classifier, fitted to all rows.
-    oof_proba_ : (n_rows, n_classes), NaN for rows that were not held out; where needed.
-    offsets_ : :class:`Offsets`, with the cross-fitted gain of thresholds; with `metric`.
-    expected_cost_ : :class:`CostEstimate` of the out-of-fold decisions; with `cost`.
-    sets_ : :class:`ConformalSets`; with `coverage`.
-    class_prior_ : class frequencies of training, (K,).
-    priors_ : those that probabilities are adjusted to, or None.
+    classes_ : ndarray of shape (n_classes,)
+        Class labels, sorted.
+    estimator_ : classifier
+        The classifier, fitted to all rows.
+    oof_proba_ : ndarray of shape (n_rows, n_classes)
+        Out-of-fold probabilities, if decisions need them; NaN for rows that were not held out.
+    offsets_ : Offsets
+        Thresholds and their cross-fitted gain, with `metric`.
+    expected_cost_ : CostEstimate
+        Mean cost of the out-of-fold decisions, with `cost`.
+    sets_ : ConformalSets
+        The prediction sets, with `coverage`.
+    class_prior_ : ndarray of shape (n_classes,)
+        Class frequencies of training.
+    priors_ : ndarray of shape (n_classes,) or None
+        Class frequencies that probabilities are adjusted to.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from edgewise import MARTClassifier
+    >>> from edgewise.decide import DecisionClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cost = [[0, 1, 1], [1, 0, 1], [1, 9, 0]]
+    >>> model = DecisionClassifier(MARTClassifier(n_estimators=10), cost=cost).fit(X, y)
+    >>> model.predict(X[:2])
+    array([0, 0])
     """
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -126,10 +147,22 @@ class DecisionClassifier(
     # --- fitting ----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fits the classifier to rows X with labels y, and decisions to its held-out answers.
+        """Fit the classifier to rows X with labels y, and decisions to out-of-fold probabilities.
 
-        Weights go to the classifier, the metric and the expected cost; prediction sets count every
-        row of positive weight once.
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Training rows, in a form that the classifier accepts.
+        y : array-like of shape (n_rows,)
+            Labels.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights for the classifier, the metric and the expected cost. Prediction sets count
+            every row of positive weight once.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
         """
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         self._need_one_rule()
@@ -222,9 +255,17 @@ class DecisionClassifier(
             ).fit(chances, codes)
 
     def adapt(self, X: Any) -> Self:
-        """Estimates the class frequencies of unlabelled rows X and adjusts probabilities to them.
+        """Estimate the class frequencies of unlabelled rows and adjust probabilities to them.
 
-        Saerens, Latinne and Decaestecker (2002). Thresholds and sets stay as they were fitted.
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Unlabelled rows. Thresholds and sets stay as they were fitted.
+
+        Returns
+        -------
+        self
+            The estimator.
         """
         check_is_fitted(self)
         self.priors_ = estimate_priors(self._raw(X), self.class_prior_)
@@ -237,16 +278,37 @@ class DecisionClassifier(
         return check_proba(self.estimator_.predict_proba(X))
 
     def predict_proba(self, X: Any) -> Array:
-        """Class probabilities, (n_rows, n_classes), adjusted to the priors if these are known."""
+        """Predict class probabilities, adjusted to `priors_` if these are set.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes)
+            Probabilities in the order of `classes_`.
+        """
         chances = self._raw(X)
         if self.priors_ is None:
             return chances
         return adjust_priors(chances, self.class_prior_, self.priors_)
 
     def predict(self, X: Any, *, costs: ArrayLike | None = None) -> NDArray[Any]:
-        """Labels: of least cost, by the fitted thresholds, or the most probable.
+        """Predict labels: of least cost, by the fitted thresholds, or the most probable.
 
-        `costs` (n_rows, n_classes, n_classes) gives each row a cost matrix of its own.
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows with the columns of the fit.
+        costs : array-like of shape (n_rows, n_classes, n_classes), default=None
+            A cost matrix for each row, in place of `cost`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Labels.
         """
         chances = self.predict_proba(X)
         if costs is not None and np.ndim(costs) != 3:
@@ -278,7 +340,18 @@ class DecisionClassifier(
         )
 
     def predict_sets(self, X: Any) -> NDArray[np.bool_]:
-        """Return the prediction set of each row as booleans, (n_rows, n_classes)."""
+        """Compute the prediction set of each row.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows with the columns of the fit.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_rows, n_classes)
+            Whether each class is in the set.
+        """
         check_is_fitted(self)
         if self.coverage is None:
             raise InvalidDataError(
@@ -289,7 +362,7 @@ class DecisionClassifier(
     # --- scikit-learn's contract ------------------------------------------------------------
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Weights are used here and by the classifier."""
+        """Return the routing: weights are used here and by the classifier."""
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=mapping)

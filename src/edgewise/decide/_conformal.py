@@ -34,15 +34,32 @@ class ConformalSets:
 
     Parameters
     ----------
-    coverage : the least probability that a set holds the true class, above 0 and below 1.
+    coverage : float
+        Probability that a set contains the true class, above 0 and below 1.
     method : {"lac", "aps", "raps"}
-    class_conditional : whether the probability is to hold within every class.
-    penalty, free : of "raps": what each class beyond the first `free` adds to the score.
-    seed : of what "aps" and "raps" draw.
+        Score of a class: "lac" gives the smallest sets, "aps" and "raps" give sets that adapt
+        to the difficulty of a row.
+    class_conditional : bool
+        Whether the coverage holds within every class.
+    penalty : float
+        For "raps": the penalty of each class beyond the first `free`.
+    free : int
+        For "raps": number of classes without a penalty.
+    seed : int
+        Seed of the random draws of "aps" and "raps".
 
     Attributes
     ----------
     thresholds_ : (K,) the largest score that is in the set.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgewise.decide import ConformalSets
+    >>> proba = np.tile([0.7, 0.2, 0.1], (20, 1))
+    >>> sets = ConformalSets(0.8).fit(proba, [0] * 17 + [1] * 3)
+    >>> sets.sets([[0.6, 0.3, 0.1]]).tolist()
+    [[False, False, False]]
     """
 
     _rules: ClassVar[dict[str, p.Rule]] = {
@@ -73,7 +90,20 @@ class ConformalSets:
         p.check(type(self).__name__, vars(self), self._rules)
 
     def fit(self, proba: ArrayLike, codes: ArrayLike) -> Self:
-        """Takes the thresholds from probabilities (n, K) and the places (n,) of true classes."""
+        """Compute the thresholds from calibration rows.
+
+        Parameters
+        ----------
+        proba : array-like of shape (n_rows, n_classes)
+            Probabilities of rows that the classifier was not fitted to.
+        codes : array-like of shape (n_rows,)
+            Numbers of their true classes, from 0.
+
+        Returns
+        -------
+        self
+            The fitted sets.
+        """
         chances = check_proba(proba)
         truth = check_codes(codes, *chances.shape)
         own = self._scores(chances)[np.arange(len(truth)), truth]
@@ -99,7 +129,18 @@ class ConformalSets:
         return float(np.partition(scores, place - 1)[place - 1])
 
     def sets(self, proba: ArrayLike) -> NDArray[np.bool_]:
-        """Return the set of each row as booleans, (n, K), from probabilities (n, K)."""
+        """Compute the prediction sets of rows.
+
+        Parameters
+        ----------
+        proba : array-like of shape (n_rows, n_classes)
+            Class probabilities.
+
+        Returns
+        -------
+        ndarray of bool of shape (n_rows, n_classes)
+            Whether each class is in the set.
+        """
         if not hasattr(self, "thresholds_"):
             raise InvalidParameterError("ConformalSets has no thresholds yet: call fit first.")
         chances = check_proba(proba)

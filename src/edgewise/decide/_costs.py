@@ -16,7 +16,17 @@ REJECTED = -1  # the place of a row that is not decided
 
 
 class CostEstimate(NamedTuple):
-    """A mean cost and its confidence interval."""
+    """A mean cost and its confidence interval.
+
+    Attributes
+    ----------
+    mean : float
+        Mean cost of a row.
+    low : float
+        Lower end of the confidence interval.
+    high : float
+        Upper end of the confidence interval.
+    """
 
     mean: float
     low: float
@@ -30,17 +40,31 @@ def decide_by_cost(
     value: ArrayLike | None = None,
     reject_cost: ArrayLike | None = None,
 ) -> NDArray[np.intp]:
-    """For each row the place of the class of least expected cost, or -1 for abstaining.
+    """Choose for each row the class of least expected cost, or -1 to abstain.
 
     Parameters
     ----------
-    proba : (n, K) class probabilities.
-    cost : (K, K), or (n, K, K) with a matrix for each row
-        Cost of predicting class j (last axis) where class k is right.
-    value : (K,) what a right answer for a row of each class is worth, on top of its cost.
-    reject_cost : what it costs not to decide, one number or one for each row; None: always decide.
+    proba : array-like of shape (n_rows, n_classes)
+        Class probabilities.
+    cost : array-like of shape (n_classes, n_classes) or (n_rows, n_classes, n_classes)
+        Cost of predicting class j (last axis) if class k is correct; one matrix for all rows or
+        one per row.
+    value : array-like of shape (n_classes,), default=None
+        Value of a correct prediction for a row of each class, subtracted from its cost.
+    reject_cost : float or array-like of shape (n_rows,), default=None
+        Cost of not deciding. None: always decide.
 
-    Equal costs, up to rounding, go to the first class; abstaining needs to be cheaper.
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        Class numbers. Equal costs, up to rounding, go to the first class; abstaining must be
+        cheaper.
+
+    Examples
+    --------
+    >>> from edgewise.decide import decide_by_cost
+    >>> decide_by_cost([[0.8, 0.2], [0.5, 0.5]], [[0, 1], [1, 0]], reject_cost=0.3)
+    array([ 0, -1])
     """
     chances = check_proba(proba)
     net = net_costs(cost, value, *chances.shape)
@@ -111,7 +135,28 @@ def paid(
 def cost_interval(
     costs: ArrayLike, *, level: float = 0.95, sample_weight: ArrayLike | None = None
 ) -> CostEstimate:
-    """The mean of the costs of independent rows, (n,), and Student's interval for it."""
+    """Compute the mean cost of independent rows and Student's interval.
+
+    Parameters
+    ----------
+    costs : array-like of shape (n_rows,)
+        Cost of each row.
+    level : float, default=0.95
+        Confidence level.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows.
+
+    Returns
+    -------
+    CostEstimate
+        Mean and interval.
+
+    Examples
+    --------
+    >>> from edgewise.decide import cost_interval
+    >>> cost_interval([0.0, 1.0, 0.0, 1.0]).mean
+    0.5
+    """
     values = numbers(costs, "costs", InvalidDataError)
     if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
         raise InvalidDataError(

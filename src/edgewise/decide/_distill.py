@@ -49,10 +49,33 @@ _CALLS = 101  # of which the median is the latency
 
 
 class Student(NamedTuple):
-    """A small model, and how near it comes to its teacher on rows held out.
+    """A small model, and how closely it matches its teacher on held-out rows.
 
-    With y, figures are those of a teacher and a student that were fitted without the held-out rows.
-    Without y, the teacher is the given one, and what it was fitted to decides.
+    With y, the figures are those of a teacher and a student that were fitted without the held-out
+    rows. Without y, the teacher is the given one, and it depends on its training rows whether the
+    rows are new to it.
+
+    Attributes
+    ----------
+    model : AOSOLogitBoostClassifier
+        The student, fitted to all rows.
+    teacher : classifier
+        The fitted teacher.
+    n_bytes : int
+        Size of the model file.
+    microseconds : float
+        Time of `predict_proba` for one row on this machine.
+    agreement : float
+        Share of held-out rows for which both predict the same class.
+    divergence : float
+        Mean Kullback-Leibler divergence of the student's probabilities from the teacher's.
+    log_loss : float or None
+        Log loss of the student on held-out rows; None without y.
+    teacher_log_loss : float or None
+        Log loss of the teacher on the same rows; None without y.
+    kept : float or None
+        Share of the teacher's gain over the class frequencies that the student keeps; None
+        without y.
     """
 
     model: AOSOLogitBoostClassifier  # fitted to all rows
@@ -104,23 +127,45 @@ def distill(
     cv: Any = 5,
     n_jobs: int | None = None,
 ) -> Student:
-    """A small AOSO model with the probabilities of a classifier.
+    """Fit a small AOSO model to the probabilities of a classifier.
 
     Parameters
     ----------
-    teacher : a classifier with `predict_proba`
-        Without y it is fitted already, best to other rows than X. With y clones are fitted to X and
-        y, one of them without a fifth of the rows, for the figures.
-    X : (n, n_features) rows to learn from, of any kind that teacher and AOSO understand. If they
-        are an array or a frame, the teacher also labels rows mixed from them.
-    y : (n,) labels or None.
-    max_trees : trees of the student at most; None: 500.
-    max_bytes : size of its model file at most, as `save` writes it; None: no limit.
-    max_microseconds : time of `predict_proba` for one row at most, measured here; None: no limit.
-        It is the only limit that lets the student depend on the machine.
-    cv : folds of the teacher's out-of-fold probabilities, which are needed with y. Not used where
-        the fitted teacher has them, as `oof_proba_`.
-    n_jobs : threads of the student's fits.
+    teacher : classifier
+        Classifier with `predict_proba`. Without y it must be fitted, preferably to other rows
+        than X. With y clones are fitted to X and y, one of them without a fifth of the rows, for
+        the figures.
+    X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
+        Rows to learn from, in a form that the teacher and AOSO accept. If they are an array or a
+        frame, the teacher also labels rows mixed from them.
+    y : array-like of shape (n_rows,), default=None
+        Labels.
+    max_trees : int, default=None
+        Largest number of trees of the student. None: 500.
+    max_bytes : int, default=None
+        Largest size of the model file. None sets no limit.
+    max_microseconds : float, default=None
+        Longest time of `predict_proba` for one row, measured on this machine. None sets no
+        limit. Only this limit makes the student depend on the machine.
+    cv : int, splitter or iterable, default=5
+        Folds of the teacher's out-of-fold probabilities, which are needed with y. Not used if the
+        fitted teacher has them, as `oof_proba_`.
+    n_jobs : int, default=None
+        Number of threads of the student's fits.
+
+    Returns
+    -------
+    Student
+        The student and its figures.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from edgewise.decide import distill
+    >>> X, y = load_iris(return_X_y=True)
+    >>> distill(RandomForestClassifier(20, random_state=0), X, y, max_trees=10).model.n_iter_ <= 10
+    True
     """
     given = {"max_trees": max_trees, "max_bytes": max_bytes, "n_jobs": n_jobs}
     p.check("distill", given | {"max_microseconds": max_microseconds}, _RULES)

@@ -37,7 +37,23 @@ _LABEL = 0.25  # the share of a row that counts as its label in the search
 
 
 class Offsets(NamedTuple):
-    """Offsets of the classes' log probabilities, and whether they pay."""
+    """Offsets of the log probabilities, and whether they pay.
+
+    Attributes
+    ----------
+    offsets : ndarray of shape (n_classes,)
+        Offsets to apply: those found, or zeros if they do not pay.
+    found : ndarray of shape (n_classes,)
+        Offsets that the search found.
+    plain : float
+        The metric of the most probable class.
+    gain : float
+        Gain of held-out rows by offsets that were fitted without them.
+    gain_error : float
+        Standard error of the gain.
+    applied : bool
+        Whether the gain exceeds half of its error.
+    """
 
     offsets: Array  # (K,): zeros where they do not pay
     found: Array  # (K,): what the search found
@@ -88,18 +104,38 @@ def fit_offsets(
     classes: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Offsets:
-    """Offsets b for which argmax_k (log p_k + b_k) is best by a metric.
+    """Find offsets b for which argmax_k (log p_k + b_k) is best by a metric.
 
     Parameters
     ----------
-    proba : (n, K) probabilities of rows that the classifier was not fitted to.
-    codes : (n,) the places of their true classes, from 0.
-    metric : "macro_f1", "balanced_accuracy", "accuracy", ("recall", class, least), or a function
-        (y_true, y_pred) -> float, more being better
-        The recall metric maximises accuracy among decisions whose recall of the class is enough.
-        Of a function only some offsets per class are tried.
-    classes : (K,) labels, for the recall metric and the function; None: the places themselves.
-    sample_weight : (n,) weights; a function does not see them.
+    proba : array-like of shape (n_rows, n_classes)
+        Probabilities of rows that the classifier was not fitted to.
+    codes : array-like of shape (n_rows,)
+        Numbers of their true classes, from 0.
+    metric : str, tuple or callable
+        "macro_f1", "balanced_accuracy", "accuracy", ("recall", class, least) or a function
+        (y_true, y_pred) -> float, greater being better. The recall metric maximises the
+        accuracy among decisions with at least this recall of the class. For a function, only
+        some offsets per class are tried.
+    classes : array-like of shape (n_classes,), default=None
+        Labels, for the recall metric and functions. None: the class numbers.
+    sample_weight : array-like of shape (n_rows,), default=None
+        Weights of the rows; functions do not see them.
+
+    Returns
+    -------
+    Offsets
+        The offsets and their cross-fitted gain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from edgewise.decide import fit_offsets
+    >>> rng = np.random.default_rng(0)
+    >>> codes = (rng.random(400) < 0.1).astype(int)
+    >>> p = np.clip(0.15 + 0.25 * codes + 0.1 * rng.normal(size=400), 0.01, 0.99)
+    >>> bool(fit_offsets(np.column_stack([1 - p, p]), codes, "macro_f1").gain > 0)
+    True
     """
     problem = _problem(proba, codes, metric, classes, sample_weight)
     plain = problem.logs.argmax(axis=1)

@@ -15,7 +15,28 @@ from .._ground.errors import InvalidDataError, InvalidParameterError
 
 
 def adjust_priors(proba: ArrayLike, old: ArrayLike, new: ArrayLike) -> Array:
-    """The probabilities (n, K) where classes have the frequencies `new` instead of `old`, (K,)."""
+    """Adjust probabilities to other class frequencies.
+
+    Parameters
+    ----------
+    proba : array-like of shape (n_rows, n_classes)
+        Class probabilities.
+    old : array-like of shape (n_classes,)
+        Class frequencies of the training rows.
+    new : array-like of shape (n_classes,)
+        Class frequencies to adjust to.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, n_classes)
+        Adjusted probabilities.
+
+    Examples
+    --------
+    >>> from edgewise.decide import adjust_priors
+    >>> adjust_priors([[0.5, 0.5]], [0.5, 0.5], [0.9, 0.1]).round(2).tolist()
+    [[0.9, 0.1]]
+    """
     chances = check_proba(proba)
     before, after = (
         check_priors(priors, chances.shape[1], name)
@@ -29,10 +50,30 @@ def adjust_priors(proba: ArrayLike, old: ArrayLike, new: ArrayLike) -> Array:
 def estimate_priors(
     proba: ArrayLike, old: ArrayLike, *, max_iter: int = 1000, tolerance: float = 1e-8
 ) -> Array:
-    """Class frequencies (K,) of unlabelled rows, from a classifier's probabilities for them.
+    """Estimate the class frequencies of unlabelled rows from calibrated probabilities.
 
-    `old` (K,) are the frequencies that it was trained with. Probabilities should be calibrated;
-    `tolerance` is the change of a frequency at which the iteration ends.
+    Parameters
+    ----------
+    proba : array-like of shape (n_rows, n_classes)
+        Class probabilities of the rows.
+    old : array-like of shape (n_classes,)
+        Class frequencies of the training rows.
+    max_iter : int, default=1000
+        Largest number of iterations.
+    tolerance : float, default=1e-08
+        Change of the frequencies at which the iteration ends.
+
+    Returns
+    -------
+    ndarray of shape (n_classes,)
+        Estimated frequencies.
+
+    Examples
+    --------
+    >>> from edgewise.decide import estimate_priors
+    >>> proba = [[0.9, 0.1]] * 9 + [[0.1, 0.9]]
+    >>> bool(estimate_priors(proba, [0.5, 0.5])[0] > 0.8)
+    True
     """
     chances = check_proba(proba)
     if len(chances) == 0:
