@@ -63,9 +63,7 @@ def run(args: Namespace) -> None:
         "cpu_seconds": args.peer_seconds,
     }
     for name in args.tables:
-        line = _apart(
-            "table", name=name, rounds=args.table_rounds, threads=args.threads, peer=peer
-        )
+        line = _apart("table", name=name, rounds=args.table_rounds, threads=args.threads, peer=peer)
         results["tables"].append(line)
         print(_table_words(line), flush=True)
         report.save(NAME, vars(args), results, quick=args.quick)
@@ -112,10 +110,13 @@ def _growth_words(line: dict[str, Any]) -> str:
 def _table_words(line: dict[str, Any]) -> str:
     words = [f"{line['name']} {line['rows']} x {line['features']} x {line['K']}:"]
     ours, theirs = line["edgewise"], line["xgboost"]
-    for who, of in (("edgewise", ours), ("xgboost", theirs)):
+    for who, of, error in (
+        ("edgewise", ours, ours["error"]),
+        ("xgboost", theirs, theirs["best_error"]),
+    ):
         words.append(
             f"{who} log loss {of['loss']:.4f} after {of['rounds']} rounds, {of['seconds']:.1f} s "
-            f"({of['cpu_seconds']:.1f} s of CPU time), error {of.get('best_error', of['error']):.2%};"
+            f"({of['cpu_seconds']:.1f} s of CPU time), best error {error:.2%};"
         )
     reached = ours["to_peer"]
     if reached is None:

@@ -69,6 +69,21 @@ class ClassLists {
             block.rest[i % kRows]};
   }
 
+  // Fetch where a row's list is, and then the list, before they are needed.
+  void fetch_place(std::size_t i) const {
+    __builtin_prefetch(&blocks_[i / kRows].start[i % kRows]);
+    __builtin_prefetch(&blocks_[i / kRows].rest[i % kRows]);
+  }
+  void fetch(std::size_t i) const {
+    const Block& block = blocks_[i / kRows];
+    const std::size_t at = block.start[i % kRows], n = block.start[i % kRows + 1] - at;
+    __builtin_prefetch(block.classes.data() + at);
+    __builtin_prefetch(block.classes.data() + at + n / 4);
+    __builtin_prefetch(block.classes.data() + at + n / 2);
+    __builtin_prefetch(block.classes.data() + at + n - n / 4);
+    __builtin_prefetch(block.p.data() + at);
+  }
+
   // Adds trees to rows [begin, end), where begin is a multiple of kRows and end is, too, or the
   // last row's. `others` (n_rows) receives the sums over the classes that are not the label.
   void add(const std::vector<ListedFactors>& trees, std::size_t begin, std::size_t end,

@@ -125,6 +125,8 @@ ClassSums Residuals::sums_of_lists(const Row* rows, std::size_t n) const {
   const RestUnits rest = rest_units();
   ClassSums sums(n_classes_);
   for (std::size_t i = 0; i < n; ++i) {
+    lists.fetch_place(rows[std::min(i + kAhead, n - 1)]);
+    lists.fetch(rows[std::min(i + kAhead / 2, n - 1)]);
     const ListedRow list = lists.row(rows[i]);
     const double weight = posterior_->weight(rows[i]), unit = scale_ * weight;
     const float c = curvature_[rows[i]];
@@ -134,18 +136,22 @@ ClassSums Residuals::sums_of_lists(const Row* rows, std::size_t n) const {
       const auto x = static_cast<float>(size);
       return static_cast<std::int64_t>(x - x * x * c);
     };
-    for (std::size_t j = 0; j < list.n; ++j) {
-      const auto k = static_cast<std::size_t>(list.classes[j]);
-      const bool right = list.classes[j] == y;
-      const std::int64_t size = to_integer((right ? others : list.p[j]) * unit);
+    auto add = [&](std::size_t k, double p, std::int64_t sign) {
+      const std::int64_t size = to_integer(p * unit);
       const std::int64_t off = to_integer(list.rest * share[k] * unit);
-      sums.g[k] += off + (right ? size : -size);
+      sums.g[k] += off + sign * size;
       sums.h[k] += hessian(size) - hessian(off);
-      sums.size[k] += size - off;
-    }
+      return size;
+    };
+    std::size_t j = 0;
+    for (; list.classes[j] != y; ++j) add(static_cast<std::size_t>(list.classes[j]), list.p[j], -1);
+    sums.size[static_cast<std::size_t>(y)] += 2 * add(static_cast<std::size_t>(y), others, 1);
+    for (++j; j < list.n; ++j) add(static_cast<std::size_t>(list.classes[j]), list.p[j], -1);
     sums.rest += rest.first(list.rest, weight);
     sums.rest_squared += rest.second(list.rest, weight);
   }
+  // As with all classes: only residuals of true classes are positive.
+  for (std::size_t k = 0; k < n_classes_; ++k) sums.size[k] -= sums.g[k];
   return sums;
 }
 
@@ -190,7 +196,10 @@ void Residuals::gather(const Row* rows, std::size_t n, int k, std::int32_t* out)
 void Residuals::gather_pair(const Row* rows, std::size_t n, Pair pair, std::int32_t* a,
                             std::int32_t* b, float* c) const {
   if (posterior_->lists()) {
+    const ClassLists& lists = *posterior_->lists();
     for (std::size_t i = 0; i < n; ++i) {
+      lists.fetch_place(rows[std::min(i + kAhead, n - 1)]);
+      lists.fetch(rows[std::min(i + kAhead / 2, n - 1)]);
       a[i] = of_list(rows[i], pair.r);
       b[i] = of_list(rows[i], pair.s);
       c[i] = curvature_[rows[i]];
