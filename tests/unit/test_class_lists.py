@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from support import assert_same_model
 
-from edgewise import AOSOLogitBoostClassifier, InvalidDataError, aoso_logitboost, estimate_memory
+from edgewise import (
+    AOSOLogitBoostClassifier,
+    InvalidDataError,
+    aoso_logitboost,
+    estimate_memory,
+    load,
+)
 
 MANY = {"pair": 300, "vector": 2100}  # with vector leaves more than a list holds
 
@@ -63,6 +69,19 @@ def test_a_warm_start_gives_the_bits_of_a_single_fit(leaf):
     parts = AOSOLogitBoostClassifier(leaf=leaf, n_estimators=3, warm_start=True).fit(X, y)
     parts.set_params(n_estimators=8).fit(X, y)
     assert_same_model(whole.model_, parts.model_)
+
+
+@pytest.mark.parametrize("leaf", ["pair", "vector"])
+def test_a_saved_model_predicts_and_resumes_with_the_same_bits(leaf, tmp_path):
+    X, y = spread(leaf)
+    whole = AOSOLogitBoostClassifier(leaf=leaf, n_estimators=6).fit(X, y)
+    part = AOSOLogitBoostClassifier(leaf=leaf, n_estimators=3, warm_start=True).fit(X, y)
+    part.save(tmp_path / "part.edgewise")
+    loaded = load(tmp_path / "part.edgewise")
+    for ours, theirs in zip(part.predict_top_k(X, 4), loaded.predict_top_k(X, 4), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    loaded.set_params(n_estimators=6).fit(X, y)
+    assert_same_model(whole.model_, loaded.model_)
 
 
 @pytest.mark.parametrize("leaf", ["pair", "vector"])
