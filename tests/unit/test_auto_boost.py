@@ -23,7 +23,13 @@ from edgewise import (
 from edgewise._auto.expected import PerRow, expected
 from edgewise._auto.folds import NEVER, dealt_folds, group_folds
 from edgewise._auto.held_out import FEW, held_out
-from edgewise._auto.members import Member, mean_model
+from edgewise._auto.members import (
+    LARGEST_RATE,
+    STEADY_ROUNDS,
+    Member,
+    _Quickening,
+    mean_model,
+)
 from edgewise._auto.selection import greedy_weights
 from edgewise._data.rows import Rows
 from edgewise.decide import DecisionClassifier
@@ -155,6 +161,19 @@ def test_the_model_is_the_mean_of_its_members(digits, on_digits):
     np.testing.assert_allclose(
         log_softmax(model.scores(X, 1), axis=1), np.log(on_digits.predict_proba(X)), atol=1e-9
     )
+
+
+def test_the_learning_rate_grows_up_to_its_limit():
+    rule = edgewise.AOSOLogitBoostClassifier(learning_rate=0.2)._round_rule(3, {})
+    quickening = _Quickening(rule)
+    rates = []
+    for _ in range(5 * STEADY_ROUNDS):
+        quickening.begin()
+        rates.append(rule.learning_rate)
+    assert set(rates[: STEADY_ROUNDS + 1]) == {0.2}
+    assert rates[2 * STEADY_ROUNDS] == pytest.approx(0.4)
+    assert (np.diff(rates) >= 0).all()
+    assert rates[-1] == pytest.approx(0.2 * LARGEST_RATE)
 
 
 def test_the_mean_of_members_is_a_weighted_mean_of_scores():

@@ -12,6 +12,7 @@ from edgewise import AutoBoostClassifier, _core
 from edgewise._auto.columns import FARTHEST, MOST_STEPS, UNIT, columns_of
 from edgewise._auto.linear import MOST_WORK, _Descent, fitted_linear, pays
 from edgewise._auto.members import start_scores
+from edgewise._auto.metric import MOST_COLUMNS, RIDGE, metric_of
 from edgewise._boosting.grower import binned
 from edgewise._data.rows import Rows
 
@@ -137,6 +138,55 @@ def descent_log_proba(columns, descent, y):
     scores = (columns.values / UNIT).T @ descent.coefficients
     scores -= scores.max(axis=1, keepdims=True)
     return scores[np.arange(len(y)), y] - np.log(np.exp(scores).sum(axis=1))
+
+
+def test_the_metric_saves_steps_where_columns_go_together():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(800, 1)) + 0.3 * rng.normal(size=(800, 10))
+    scores = X @ rng.normal(size=(10, 5)) / 0.3
+    y = (scores + rng.gumbel(size=(800, 5))).argmax(axis=1)
+    rows, columns = prepared(X, y)
+    held_out = np.arange(800) % 4 == 0
+    losses = []
+    for given in (columns, columns._replace(metric=None)):
+        descent = _Descent(given, rows, held_out, np.zeros(5), 1)
+        assert all(descent.step() for _ in range(8))
+        losses.append(-descent_log_proba(given, descent, y)[~held_out].mean())
+    assert losses[0] < 0.8 * losses[1]
+
+
+def test_a_descent_that_has_arrived_says_so():
+    X, y = sloping(200, 2, 2, noise=5.0)
+    rows, columns = prepared(X, y)
+    descent = _Descent(columns, rows, np.arange(200) % 4 == 0, np.zeros(2), 1)
+    steps = 0
+    while descent.step():
+        steps += 1
+        assert steps < 200
+    assert steps > 2
+
+
+@pytest.mark.parametrize("n_columns", [1, 15, 16, 17, 40])
+def test_the_metric_is_the_inverse_of_weighted_moments(n_columns):
+    rng = np.random.default_rng(n_columns)
+    values = rng.integers(-3 * 2048, 3 * 2048, (n_columns, 90)).astype(np.int16)
+    weights = rng.uniform(0.5, 2.0, 90)
+    rows = Rows(np.zeros((90, 1)), np.zeros(90, np.int32), weights)
+    T = values / UNIT
+    moments = (T * weights) @ T.T / weights.sum() + RIDGE * np.eye(n_columns)
+    metric = metric_of(values, UNIT, FARTHEST + 1, rows)
+    np.testing.assert_allclose(metric @ moments, np.eye(n_columns), atol=1e-5)
+
+
+def test_many_columns_have_no_metric_and_descend_all_the_same():
+    X, y = sloping(400, MOST_COLUMNS, 2)
+    rows, columns = prepared(X, y)
+    assert columns.metric is None
+    held_out = np.arange(400) % 4 == 0
+    descent = _Descent(columns, rows, held_out, np.zeros(2), 1)
+    assert all(descent.step() for _ in range(10))
+    after = -descent_log_proba(columns, descent, y)[~held_out].mean()
+    assert after < 0.7 * np.log(2)
 
 
 def test_two_even_classes_do_not_diverge():

@@ -16,6 +16,7 @@ from .. import _core
 from .._data.rows import Rows
 from .._data.sparse import column_of
 from .._model.model import Model
+from .metric import metric_of
 
 Array = NDArray[np.float64]
 
@@ -40,6 +41,7 @@ class Columns(NamedTuple):
     each: list[Column]
     values: NDArray[np.int16]  # (n_columns + 1, n): steps of the rows; then ones, in 1 / UNIT
     n_features: int
+    metric: Array | None  # (n_columns + 1, n_columns + 1), for the steps of linear models
 
     def model(self, coefficients: Array, start: Array, gain: Array) -> Model:
         """Linear scores, with coefficients (n_columns, n_classes), as a model of one round."""
@@ -93,7 +95,8 @@ def columns_of(rows: Rows, data: _core.BinnedData, categorical: Sequence[int]) -
     if not each:
         return None
     values.append(np.full(n, UNIT, dtype=np.int16))
-    return Columns(each, np.ascontiguousarray(values), n_features)
+    steps = np.ascontiguousarray(values)
+    return Columns(each, steps, n_features, metric_of(steps, UNIT, FARTHEST + 1, rows))
 
 
 def _column(

@@ -4,12 +4,11 @@ Trees cut across one column at a time, and need many cuts where classes are part
 columns. Half of the scores of a linear model leave that to it, and the rest to the trees. (All of
 them would leave too little: the linear model has seen the rows that the trees learn from.)
 
-The log loss L of scores X W has the gradient X^T (Y - P), and its Hessian is at most c X^T X, where
-c = 1/2 (Böhning 1992). The descent takes steps 1 / (c lambda), lambda the largest eigenvalue of
-X^T X, with Nesterov's momentum (1983), and starts afresh with half the step where the loss rises
-(O'Donoghue and Candès 2015). So c may be smaller: it is that of the class frequencies, since P soon
-is near 0 and 1. Nothing penalises coefficients: the descent stops where the loss of the held-out
-rows no longer falls, which gave the same losses as the best of five ridge penalties.
+Coefficients are found by L-BFGS (Liu and Nocedal 1989). It starts from the metric of metric.py: the
+Hessian of the log loss is at most half of the columns' second moments (Böhning 1992), so the first
+step is twice the gradient in that metric. Nothing penalises coefficients: the descent stops where
+the loss of the held-out rows no longer falls, which gave the same losses as the best of five ridge
+penalties.
 """
 
 import math
@@ -21,7 +20,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .._data.rows import Rows
-from .._ground import portable
+from .._ground.sums import ordered_product
 from .._model.model import Model, Scores
 from .columns import Columns
 
@@ -29,9 +28,11 @@ Array = NDArray[np.float64]
 
 SHARE = 0.5  # of the linear scores
 MOST_STEPS = 150
-PATIENCE = 8  # steps in which the held-out loss must fall
+PATIENCE = 16  # steps in which the held-out loss must fall
 LEAST_FALL = 1e-4  # by this share of the loss of the class frequencies
-POWER_STEPS = 12  # for the largest eigenvalue
+MEMORY = 5  # steps that L-BFGS remembers
+HALVINGS = 20  # of a step that does not lower the loss
+LEAST_SHARE = 1e-4  # of the fall that the gradient promises for a step
 MOST_WORK = 2**27  # products of a step
 
 
@@ -70,7 +71,8 @@ def fitted_linear(
     best, kept = descent.held_out_loss(), descent.coefficients
     least_fall, checkpoint = LEAST_FALL * best, (best, 0)
     for m in range(1, MOST_STEPS + 1):
-        descent.step()
+        if not descent.step():
+            break
         loss = descent.held_out_loss()
         if loss < best:
             best, kept = loss, descent.coefficients
@@ -85,8 +87,16 @@ def fitted_linear(
     return Linear(half[:-1], start - start.mean(), gain)
 
 
+class _Step(NamedTuple):
+    """A step that was taken, and how it changed the gradient."""
+
+    moved: Array
+    change: Array
+    product: float  # of both, which is positive
+
+
 class _Descent:
-    """Accelerated gradient steps on the rows that are not held out."""
+    """L-BFGS on the rows that are not held out."""
 
     def __init__(
         self,
@@ -97,49 +107,73 @@ class _Descent:
         n_threads: int,
     ) -> None:
         self._values = columns.values
+        self._metric = columns.metric
         self._codes = rows.codes
         self._n_threads = n_threads
         weights = np.ones(len(held_out)) if rows.weights is None else rows.weights
         weights = weights / weights.max()
         self._learned = np.where(held_out, 0.0, weights)
         self._held = np.where(held_out, weights, 0.0)
+        self._weight = float(np.cumsum(self._learned)[-1])
         self._labels = np.eye(len(prior))[rows.codes]
         self.coefficients = np.zeros((len(columns.values), len(prior)))
         self.coefficients[-1] = prior
-        self._scores = self._scores_of(self.coefficients)
-        self._losses = self._losses_of(self._scores)
+        scores = self._scores_of(self.coefficients)
+        self._losses = self._losses_of(scores)
         self._loss = mean(self._losses, self._learned)
-        self.first_gradient = self._gradient(self._scores)
-        self._step = 1.0 / (self._curvature(prior) * self._largest_eigenvalue())
-        self._momentum = 1.0
-        self._ahead: Array = self.coefficients
-        self._ahead_scores: Scores = self._scores
+        self.first_gradient = self._gradient(scores)
+        self._slope = self.first_gradient / -self._weight
+        self._steps: list[_Step] = []
 
-    def step(self) -> None:
-        """A step from where momentum has led; afresh and shorter if the loss has risen."""
-        coefficients = self._ahead + self._step * self._gradient(self._ahead_scores)
-        scores = self._scores_of(coefficients)
-        losses = self._losses_of(scores)
-        loss = mean(losses, self._learned)
-        if loss > self._loss:
-            self._step /= 2
-            self._rest()
-            return
-        momentum = (1 + math.sqrt(1 + 4 * self._momentum**2)) / 2
-        onward = (self._momentum - 1) / momentum
-        self._ahead = coefficients + onward * (coefficients - self.coefficients)
-        self._ahead_scores = scores + onward * (scores - self._scores)
-        self.coefficients, self._scores = coefficients, scores
-        self._losses, self._loss, self._momentum = losses, loss, momentum
+    def step(self) -> bool:
+        """Take a step that lowers the loss; False if there is none."""
+        direction = self._direction()
+        promised = _product(self._slope, direction)
+        for halvings in range(HALVINGS):
+            moved = direction / 2**halvings
+            scores = self._scores_of(self.coefficients + moved)
+            losses = self._losses_of(scores)
+            loss = mean(losses, self._learned)
+            if loss < self._loss + LEAST_SHARE * promised / 2**halvings:
+                break
+        else:
+            return False
+        slope = self._gradient(scores) / -self._weight
+        change = slope - self._slope
+        product = _product(moved, change)
+        if product > 0:
+            self._steps = [*self._steps[1 - MEMORY :], _Step(moved, change, product)]
+        self.coefficients = self.coefficients + moved
+        self._losses, self._loss, self._slope = losses, loss, slope
+        return True
 
     def held_out_loss(self) -> float:
         """Mean log loss of the rows that are held out."""
         return mean(self._losses, self._held)
 
-    def _rest(self) -> None:
-        self._momentum = 1.0
-        self._ahead = self.coefficients
-        self._ahead_scores = self._scores
+    def _direction(self) -> Array:
+        """Minus the gradient times an estimate of the inverse Hessian."""
+        direction, shares = -self._slope, []
+        for step in reversed(self._steps):
+            shares.append(_product(step.moved, direction) / step.product)
+            direction = direction - shares[-1] * step.change
+        direction = self._scale() * self._in_metric(direction)
+        for step in self._steps:
+            again = _product(step.change, direction) / step.product
+            direction = direction + (shares.pop() - again) * step.moved
+        return direction
+
+    def _scale(self) -> float:
+        """Of the metric: by the last step, or by Böhning's bound."""
+        if not self._steps:
+            return 2.0
+        step = self._steps[-1]
+        return step.product / _product(step.change, self._in_metric(step.change))
+
+    def _in_metric(self, gradient: Array) -> Array:
+        if self._metric is None:
+            return gradient / len(gradient)  # moments have no larger eigenvalue
+        return ordered_product(self._metric, gradient)
 
     def _scores_of(self, coefficients: Array) -> Scores:
         scores = np.empty((len(self._codes), coefficients.shape[1]))
@@ -152,29 +186,15 @@ class _Descent:
     def _gradient(self, scores: Scores) -> Array:
         proba = scores.copy()
         _core.softmax(proba, self._n_threads)
-        return self._product((self._labels - proba) * self._learned[:, np.newaxis])
-
-    def _product(self, residuals: Array) -> Array:
+        residuals = (self._labels - proba) * self._learned[:, np.newaxis]
         gradient = np.empty((len(self._values), residuals.shape[1]))
         _core.linear_gradient(self._values, residuals, gradient, self._n_threads)
         return gradient
 
-    def _curvature(self, prior: Scores) -> float:
-        """At the class frequencies p: twice the largest p (1 - p), which is 1/2 at most."""
-        p = portable.softmax(prior[np.newaxis])[0]
-        return float(max(2 * (p * (1 - p)).max(), 0.05))
 
-    def _largest_eigenvalue(self) -> float:
-        """Of X^T X over the learned rows, by powers."""
-        v = np.random.default_rng(0).uniform(-1, 1, (len(self._values), 1))
-        largest = 1.0
-        for _ in range(POWER_STEPS):
-            v /= math.sqrt(math.fsum((v * v).ravel().tolist()))
-            along = self._scores_of(v) * self._learned[:, np.newaxis]
-            size = float(np.abs(along).max()) or 1.0
-            v = self._product(along / size) * size
-            largest = math.sqrt(math.fsum((v * v).ravel().tolist())) or 1.0
-        return largest
+def _product(a: Array, b: Array) -> float:
+    """Added one after the other: over columns and classes."""
+    return float(np.cumsum((a * b).ravel())[-1])
 
 
 def mean(losses: Array, weights: Array) -> float:
