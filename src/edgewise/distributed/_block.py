@@ -178,6 +178,34 @@ class Block:
         return state
 
 
+class Bins(NamedTuple):
+    """The rows of a block of dense data, without room for anything else."""
+
+    cuts: _core.Cuts
+    columns: Array  # (n_columns * n_rows)
+    labels: Array
+    weights: Array | None
+    keys: Keys | None
+
+    @classmethod
+    def of(cls, block: Block) -> "Bins":
+        return cls(
+            block.cuts, _core.columns_of(block.data), block.labels, block.weights, block.keys
+        )
+
+
+def joined(some: list[Bins], n_threads: int) -> Block:
+    """One block of the rows of several."""
+    cuts = some[0].cuts
+    labels = np.concatenate([bins.labels for bins in some])
+    whole = [bins.columns.reshape(-1, len(bins.labels)) for bins in some if len(bins.labels)]
+    columns = np.concatenate(whole, axis=1).ravel() if whole else some[0].columns
+    data = _core.binned_from_columns(columns, len(labels), cuts, n_threads)
+    weights = None if some[0].weights is None else np.concatenate([b.weights for b in some])
+    keys = None if some[0].keys is None else np.concatenate([b.keys for b in some])
+    return Block(cuts, data, labels, weights, keys)
+
+
 def _rebuilt(
     cuts: _core.Cuts,
     bins: tuple[Array, ...],

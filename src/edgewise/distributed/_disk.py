@@ -19,8 +19,13 @@ from numpy.typing import NDArray
 from .._data.parquet import Pieces
 from .._ground.errors import EdgewiseError
 from ._backend import Function
-from ._block import Block
+from ._block import Bins, Block, joined
 from ._facts import Raw
+
+# Bins of a block: a part of the values that is read at a time makes a small block, each of which
+# has a copy of the cuts. And glibc maps arrays of more than 32 MB apart from its heap, which thus
+# keeps no holes.
+BLOCK_BYTES = 36 << 20
 
 
 class DiskFullError(EdgewiseError, OSError):
@@ -66,13 +71,15 @@ class DiskBackend:
         return Parts(len(parts), lambda: map(function, parts, each))
 
     def map(self, function: Function, parts: Any, *args: Any) -> list[Any]:
-        return [self._settled(function(part, *args)) for part in parts]
+        made = (function(part, *args) for part in parts)
+        return [self._settled(blocks) for blocks in _together(made)]
 
-    def _settled(self, made: Any) -> Any:
-        if isinstance(made, Block):
-            made.lend = self._bins.room
-            made.settle(made.data)
-        return made
+    def _settled(self, blocks: list["Bins"]) -> Block:
+        """One block of several parts, whose arrays are in lent room."""
+        block = joined(blocks, self.n_threads)
+        block.lend = self._bins.room
+        block.settle(block.data)
+        return block
 
     def sum(self, function: Function, parts: Any, *args: Any, add: Function) -> Any:
         total, first = None, True
@@ -90,6 +97,18 @@ class DiskBackend:
 
     def close(self) -> None:
         self._bins.close()
+
+
+def _together(made: Iterable[Block]) -> Iterator[list[Bins]]:
+    """The bins of blocks, as many at a time as one block is to have."""
+    some: list[Bins] = []
+    for block in made:
+        some.append(Bins.of(block))
+        if sum(len(bins.columns) for bins in some) >= BLOCK_BYTES:
+            yield some
+            some = []
+    if some:
+        yield some
 
 
 class BinFile:

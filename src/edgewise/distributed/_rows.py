@@ -279,7 +279,7 @@ def _found(
     """The cuts, after as many finer looks as it takes."""
     while any(within := search.open()):
         wanted = [j for j, ranges in enumerate(within) if ranges]
-        some = parts.reading(wanted) if isinstance(parts, PieceParts) else parts
+        some: Any = parts.reading(wanted) if isinstance(parts, PieceParts) else parts
         finer = backend.sum(summary_within, some, *asked, within, add=_core.Summary.merged)
         try:
             search.take(finer)
