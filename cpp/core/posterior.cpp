@@ -316,4 +316,13 @@ std::int64_t Posterior::loss_sum_after(const std::vector<Moves>& trees, double u
   return total;
 }
 
+std::size_t Posterior::room() const {
+  return Room::padded(p_.n_bytes()) + Room::padded(others_.n_bytes());
+}
+
+void Posterior::settle(Room& room) {
+  p_.settle(room);
+  others_.settle(room);
+}
+
 }  // namespace edgewise

@@ -92,8 +92,8 @@ class Posterior {
   std::int64_t loss_sum_after(const std::vector<Moves>& trees, double unit, const Team& team) const;
 
   // Room for the probabilities (lists stay where they are), and their move there.
-  std::size_t room() const { return Room::padded(p_.n_bytes()) + Room::padded(others_.n_bytes()); }
-  void settle(Room& room) { p_.settle(room), others_.settle(room); }
+  std::size_t room() const;
+  void settle(Room& room);
 
   // Units for the losses of n rows, the heaviest of weight `largest`.
   static double loss_unit(std::size_t n, double largest);

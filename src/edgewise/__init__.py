@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ._ground.above import hand_in
+from ._ground.above import hand_in as _hand_in
 from ._ground.errors import (
     CostWarning,
     EdgewiseError,
@@ -84,7 +84,7 @@ def _report() -> Any:
     return report
 
 
-hand_in(distributed=_distributed, report=_report)
+_hand_in(distributed=_distributed, report=_report)
 
 
 def __getattr__(name: str) -> Any:

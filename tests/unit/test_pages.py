@@ -43,7 +43,7 @@ def other_pages():
             yield path
 
 
-@pytest.mark.parametrize("page", other_pages(), ids=lambda path: path.stem)
+@pytest.mark.parametrize("page", list(other_pages()), ids=lambda path: path.stem)
 def test_blocks_of_a_page_run_one_after_another(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {}

@@ -35,6 +35,7 @@ STORY = {
     "edge": Words("edge", "advantage of the round's classifier over chance"),
     "error": Words("error of the round", "weighted error of the round's classifier alone"),
     "alpha": Words("alpha", "the weight of the round's classifier"),
+    "gradient_norm": Words("gradient norm", "norm of the cost's gradient before the round", True),
     "step": Words("step", "step size of the round, before the learning rate"),
     "vote_mass": Words("vote mass", "weight that the round's votes leave to its classifier"),
     "z": Words("z", "factor by which the round multiplies the risk"),

@@ -39,7 +39,8 @@ def test_the_command_line_and_python_agree(trips, tmp_path, ending):
     np.testing.assert_array_equal(mine.predict_proba(X), fitted.predict_proba(X))
     mine.save(model)
     said = pd.read_csv(io.StringIO(done("predict", model, data, "--proba")))
-    np.testing.assert_array_equal(said.to_numpy(), mine.predict_proba(X))
+    np.testing.assert_array_equal(said.iloc[:, 0], mine.predict(X))
+    np.testing.assert_array_equal(said.iloc[:, 1:].to_numpy(), mine.predict_proba(X))
     if ending == "csv":  # where pandas reads dates as text
         read = pd.read_csv(data).drop(columns="kind")
         np.testing.assert_array_equal(fitted.predict_proba(read), mine.predict_proba(X))

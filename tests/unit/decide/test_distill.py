@@ -118,12 +118,13 @@ def test_bad_teachers_are_explained(data):
 def test_mixed_rows_hold_values_of_two_rows_of_a_class(kind):
     X, y = table(4, n=200, K=3)
     words = np.array(["a", "b", "c", None], dtype=object)[np.arange(200) % 4]
-    frame = pd.DataFrame({f"x{j}": column for j, column in enumerate(X.T)}).assign(word=words)
+    columns = {f"x{j}": column.tolist() for j, column in enumerate(X.T)} | {"word": words.tolist()}
+    frame = pd.DataFrame(columns | {"word": words})
     rows = {
         "array": lambda: X,
         "pandas": lambda: frame.set_index(np.arange(200) // 2),
-        "polars": lambda: pl.DataFrame({name: frame[name].to_list() for name in frame}),
-        "arrow": lambda: pa.table({name: frame[name].to_list() for name in frame}),
+        "polars": lambda: pl.DataFrame(columns),
+        "arrow": lambda: pa.table(columns),
     }[kind]()
     places = crossed_places(rows, y, 500)
     assert (y[places] == y[places][:, :1]).all()
