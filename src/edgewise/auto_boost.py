@@ -25,7 +25,15 @@ from ._auto.columns import Columns, columns_of
 from ._auto.expected import Expected, PerRow
 from ._auto.held_out import HeldOut, group_numbers, held_out, warn_of_rare
 from ._auto.linear import pays
-from ._auto.members import Member, Shared, Task, mean_model, table_of, table_rule
+from ._auto.members import (
+    MOST_ALONE,
+    Member,
+    Shared,
+    Task,
+    mean_model,
+    table_of,
+    table_rule,
+)
 from ._auto.out_of_fold import log_losses, mean_log_loss, out_of_fold, wrong
 from ._auto.portfolio import STAGES, Effort, Stage
 from ._auto.selection import greedy_weights, lowers_loss
@@ -265,7 +273,7 @@ class AutoBoostClassifier(Booster):
         """What members share, and how many of them are fitted at a time."""
         K = len(self.classes_)
         categorical = features.columns_of(self.is_categorical_)
-        rows = grouped(rows, categorical, K)
+        rows = grouped(rows, categorical, K, most_alone=MOST_ALONE)
         threads = n_threads(self.n_jobs, rows.X.size * K * len(stages[0].members))
         n_workers = min(threads, len(stages[0].members))
         data = binned(rows, self.max_bins, categorical, threads)

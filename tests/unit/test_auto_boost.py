@@ -49,6 +49,37 @@ def on_digits(digits):
     return AutoBoostClassifier(**FAST).fit(X, y)
 
 
+# --- members ----------------------------------------------------------------------------------
+
+
+def steps(n, seed):
+    """Eight classes, parted by four cuts of two columns."""
+    X = np.random.default_rng(seed).random((n, 4))
+    return X, (np.floor(4 * X[:, 0]) + 4 * (X[:, 1] > 0.5)).astype(int)
+
+
+def test_the_penalty_of_leaves_falls_with_the_loss():
+    X_new, y_new = steps(4000, seed=1)
+    model = AutoBoostClassifier(**FAST).fit(*steps(800, seed=0))
+    assert model.members_["rounds"].mean() < 80  # 128 where the penalty stayed, with the same loss
+    assert log_loss(y_new, model.predict_proba(X_new)) < 0.03
+
+
+def codes_of_classes(n, seed):
+    """Each of 80 categories has one of five classes; three columns say nothing."""
+    rng = np.random.default_rng(seed)
+    category = rng.integers(80, size=n)
+    return np.c_[category, rng.normal(size=(n, 3))], (7919 * category % 80) % 5
+
+
+def test_categories_of_few_rows_are_learned_in_groups():
+    X_new, y_new = codes_of_classes(3000, seed=1)
+    model = AutoBoostClassifier(**FAST, categorical_features=[0]).fit(
+        *codes_of_classes(600, seed=0)
+    )
+    assert log_loss(y_new, model.predict_proba(X_new)) < 0.25  # 0.35 without groups
+
+
 # --- the same bits ----------------------------------------------------------------------------
 
 

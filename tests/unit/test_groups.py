@@ -329,3 +329,17 @@ def test_groups_that_make_no_sense_are_refused(changes):
 def test_codes_of_other_rows_are_refused():
     with pytest.raises(ValueError, match="one group code per row"):
         _core.BinnedData(np.ones((3, 1)), None, 255, 1, [0], [core_groups()])
+
+
+def test_columns_of_fewer_categories_have_groups_on_request():
+    rng = np.random.default_rng(0)
+    category = rng.integers(40, size=600).astype(float)
+    rows = Rows(category[:, None], (category % 3).astype(np.int32), None)
+    assert grouped(rows, [0], 3).groups == ()
+    assert grouped(rows, [0], 3, most_alone=40).groups == ()
+    (group,) = grouped(rows, [0], 3, most_alone=39).groups
+    np.testing.assert_array_equal(group.own, np.arange(40))
+    np.testing.assert_array_equal(group.values, np.arange(40))
+    of_class = [set(group.group[k::3]) for k in range(3)]
+    assert not set.intersection(*of_class)
+    assert sum(map(len, of_class)) == len(set.union(*of_class))

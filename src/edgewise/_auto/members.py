@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from .. import _core
 from .._boosting.grower import Engine, binned
 from .._boosting.loop import Builder, History, Watcher, boost
-from .._boosting.sampling import Sampler
+from .._boosting.sampling import Draw, Sampler
 from .._data.groups import grouped
 from .._data.rows import Rows
 from .._families.logistic import LogisticBooster
@@ -34,6 +34,8 @@ MOST_ROUNDS = 2000
 PATIENCE = 20  # rounds in which the held-out loss must fall
 LEAST_FALL = 1e-5  # by this share of the loss of the class frequencies
 ROUNDS_UNSEEN = 30  # where no row can be held out
+MOST_ALONE = 8  # categories of a column without groups of them
+LEAST_L2 = 0.01  # times the first
 STEADY_ROUNDS = 60  # of the same learning rate; then it grows in proportion to the rounds
 LARGEST_RATE = 4.0  # times the first
 
@@ -115,6 +117,7 @@ class _HeldOut(Watcher):
 
     def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
         loss = self._engine.held_out_loss()
+        self._engine.ease(loss)
         self.losses.append(loss)
         if loss < self.best or not self._engine.holds_out:
             self.best, self.best_round = loss, builder.n_rounds
@@ -160,10 +163,13 @@ class _MaskedEngine(Engine):
         drawing = booster._drawing() | {"seed": lambda: task.seed}
         sampler = Sampler(rows.X, rows.codes, **drawing)
 
+        self._l2_share = 1.0
+
         def of_round(m: int) -> _core.GrowLimits:
-            draw = sampler.of_round(m)
+            draw = sampler.of_round(m) if sampler.draws else Draw()
             drawn = learned if draw.rows is None else learned & draw.rows
-            return limits(**draw._replace(rows=drawn).limits())
+            l2 = booster.l2_regularization * self._l2_share
+            return limits(**draw._replace(rows=drawn).limits(), l2=l2)
 
         prior = start_scores(rows.take(~task.held_out), shared.n_classes)
         self.linear: Linear | None = None
@@ -180,7 +186,7 @@ class _MaskedEngine(Engine):
             categorical=shared.categorical,
             limits=limits(drawn=learned),
             n_threads=shared.n_threads,
-            limits_of_round=of_round if sampler.draws else None,
+            limits_of_round=of_round,
             data=data,
         )
         self._held_out = np.flatnonzero(task.held_out).astype(np.uint32)
@@ -191,6 +197,14 @@ class _MaskedEngine(Engine):
 
     def loss(self) -> float:
         return self.posterior.loss_of(self._learned)
+
+    def ease(self, held_out_loss: float) -> None:
+        """Let the L2 penalty of leaves fall with the held-out loss.
+
+        Hessians fall with it, and a penalty that stays makes late steps ever smaller.
+        """
+        if self.first_loss > 0.0 and self.holds_out:
+            self._l2_share = min(max(held_out_loss / self.first_loss, LEAST_L2), 1.0)
 
     @property
     def holds_out(self) -> bool:
@@ -205,7 +219,9 @@ def fitted(task: Task, shared: Shared) -> Member:
     begin = time.perf_counter()
     rows, data = shared.rows, shared.data
     if rows.groups:  # they depend on labels, which must not be those of the held-out rows
-        rows = grouped(rows, shared.categorical, shared.n_classes, unseen=task.held_out)
+        rows = grouped(
+            rows, shared.categorical, shared.n_classes, task.held_out, most_alone=MOST_ALONE
+        )
         data = binned(rows, shared.max_bins, shared.categorical, shared.n_threads)
     engine = _MaskedEngine(task, shared, rows, data)
     builder = ModelBuilder(engine.start, rows.X.shape[1], rows.weights, shared.n_threads)

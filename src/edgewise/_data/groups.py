@@ -2,7 +2,8 @@
 
 A bin is one byte, so at most 254 categories of a column, the heaviest, have a separate bin. A
 second column of bins contains at most 254 groups of all its categories. A split of groups is stored
-as the set of their categories, so prediction does not need the groups.
+as the set of their categories, so prediction does not need the groups. AutoBoost also groups
+columns of fewer categories, which all have a separate bin, too.
 
 Categories are similar if the classes of their rows are. With few rows the class frequencies are
 uncertain, so those of a category are shrunk towards the overall frequencies,
@@ -50,10 +51,14 @@ def grouped(
     categorical: Sequence[int],
     n_classes: int,
     unseen: NDArray[np.bool_] | None = None,
+    *,
+    most_alone: int = MOST,
 ) -> Rows:
-    """The rows with groups for all categorical columns of too many categories.
+    """The rows with groups for all categorical columns of more than `most_alone` categories.
 
     Labels of `unseen` rows (n) are not used; these rows get the groups that new rows would get.
+    Groups of at most MOST categories cannot be replayed: `as_trained` knows no value for a row
+    whose group is not that of its category.
     """
     groups = []
     seen = np.ones(len(rows.codes), dtype=bool) if unseen is None else ~unseen
@@ -61,7 +66,7 @@ def grouped(
     for j in categorical:
         column = column_of(rows.X, j)
         values = np.unique(column[np.isfinite(column) & seen])
-        if len(values) <= MOST:
+        if len(values) <= most_alone:
             continue
         place = np.searchsorted(values, column).clip(max=len(values) - 1)
         place[values[place] != column] = -1  # missing, or not among the rows that are seen
@@ -190,8 +195,9 @@ def _group(
     known = place >= 0
     counts = labels.counts(place, len(values), known & (folds != UNSEEN))
     heaviest = np.argsort(-counts.total, kind="stable")[:MOST]  # the lowest among equals
-    rare = np.ones(len(values), dtype=bool)
-    rare[heaviest] = False
+    rare = np.ones(len(values), dtype=bool)  # whose rows are in groups of their folds
+    if len(values) > MOST:
+        rare[heaviest] = False
     tail = counts.take(rare)
     rho, error = tail.correlation()
     if rho <= SURE * error or rho <= 0:
@@ -208,7 +214,7 @@ def _group(
         codes[held] = of_category[place[held]]
     first = np.full(regions.n, -1)
     first[group[rare][::-1]] = np.flatnonzero(rare)[::-1]  # the lowest of every group
-    own = values[~rare]
+    own = values[np.sort(heaviest)]
     return Group(j, own, values, group.astype(np.uint8), codes, values[first])
 
 

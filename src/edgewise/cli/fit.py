@@ -3,6 +3,7 @@
 import json
 import shlex
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -87,12 +88,7 @@ def fit(
     decimal: o.Decimal = None,
 ) -> None:
     """Fit a model to a table and write it to a file."""
-    need_place(model, data, params, test)
-    need_place(report, data, params, test)
-    if report is not None and report.absolute() == model.absolute():
-        raise InvalidParameterError("--model and --report must be different files.")
-    if report is not None and not can_report():
-        raise InvalidParameterError(f"--report: {MISSING}")
+    _need_places(model, report, (data, params, test))
     reading = Reading(format, header, category, drop, encoding, decimal)
     tuned_method, tuned = read_params(params) if params else (None, {})
     method = method or tuned_method or "auto"
@@ -210,6 +206,16 @@ def read_params(path: Path) -> tuple[str | None, dict[str, Any]]:
         raise InvalidParameterError(f"{path} must contain a JSON object of parameters.")
     method = found.get("method") if "params" in found else None
     return (method if isinstance(method, str) else None), params
+
+
+def _need_places(model: Path, report: Path | None, inputs: Sequence[Any]) -> None:
+    """Check before the fit that both files can be written."""
+    need_place(model, *inputs)
+    need_place(report, *inputs)
+    if report is not None and report.absolute() == model.absolute():
+        raise InvalidParameterError("--model and --report must be different files.")
+    if report is not None and not can_report():
+        raise InvalidParameterError(f"--report: {MISSING}")
 
 
 def _stops_early(method: str, estimator: Any) -> bool:
