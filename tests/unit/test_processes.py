@@ -36,6 +36,26 @@ print(model.n_iter_)
 """
 
 
+NO_THREADS = """
+import threading
+import numpy as np
+from edgewise import AutoBoostClassifier
+rng = np.random.default_rng(0)
+X = rng.random((200, 3))
+y = (X[:, 0] * 3).astype(int)
+model = AutoBoostClassifier(effort="fast", n_jobs=1).fit(X, y)
+begin, begun = threading._start_new_thread, []
+def limited(*work):
+    if len(begun) == {n}:
+        raise RuntimeError("can't start new thread")
+    begun.append(work)
+    return begin(*work)
+threading._start_new_thread = limited
+again = AutoBoostClassifier(effort="fast", n_jobs=8).fit(X, y)
+print(len(begun), again.predict_proba(X).tobytes() == model.predict_proba(X).tobytes())
+"""
+
+
 def run(program):
     return subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False
@@ -52,6 +72,13 @@ def test_a_fit_goes_on_with_fewer_threads_where_none_can_be_started():
     ended = run(FEW_THREADS)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.split() == ["3"]
+
+
+@pytest.mark.parametrize("n", [0, 2])
+def test_members_go_on_with_fewer_threads_where_none_can_be_started(n):
+    ended = run(NO_THREADS.replace("{n}", str(n)))
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.split() == [str(n), "True"]
 
 
 def test_a_sparse_row_of_many_columns_takes_little_memory():

@@ -27,28 +27,36 @@ class Workers:
 
     def fitted(self, tasks: Sequence[Task], progress: Progress, done: int) -> list[Member]:
         """The members of the tasks, in their order; fewer if time runs out, but one at least."""
-        if self._pool is None or not tasks:
-            return self._one_by_one(tasks, progress, done)
-        futures: list[Future[Member]] = []
-        for task in tasks:
-            if futures and self.late():
-                break
-            futures.append(self._pool.submit(fitted, task, self._shared))
-            while sum(not f.done() for f in futures) >= self._n:
-                wait([f for f in futures if not f.done()], return_when=FIRST_COMPLETED)
-                progress.update(done + sum(f.done() for f in futures), task.setting)
+        futures = self._begun(tasks, progress, done)
         members = [f.result() for f in futures]
-        progress.update(done + len(members), tasks[-1].setting)
-        return members
-
-    def _one_by_one(self, tasks: Sequence[Task], progress: Progress, done: int) -> list[Member]:
-        members: list[Member] = []
-        for task in tasks:
+        if members:
+            progress.update(done + len(members), tasks[len(members) - 1].setting)
+        for task in tasks[len(members) :]:
             if members and self.late():
                 break
             members.append(fitted(task, self._shared))
             progress.update(done + len(members), task.setting)
         return members
+
+    def _begun(self, tasks: Sequence[Task], progress: Progress, done: int) -> list[Future[Member]]:
+        """The first tasks, given to threads: all unless time or the threads of the system run out.
+
+        Where a thread cannot be started, the caller fits what is left.
+        """
+        futures: list[Future[Member]] = []
+        for task in tasks if self._pool is not None else ():
+            if futures and self.late():
+                break
+            try:
+                futures.append(self._pool.submit(fitted, task, self._shared))
+            except RuntimeError:
+                self._pool.shutdown(wait=False)
+                self._pool = None
+                break
+            while sum(not f.done() for f in futures) >= self._n:
+                wait([f for f in futures if not f.done()], return_when=FIRST_COMPLETED)
+                progress.update(done + sum(f.done() for f in futures), task.setting)
+        return futures
 
     def late(self) -> bool:
         end = self._shared.end
