@@ -109,11 +109,18 @@ def test_equal_names_on_different_paths_are_different_groups():
         ({"a": "p"}, "must hold every class. Class 'b' is missing"),
         ({"a": "p", "b": "p", "c": "p"}, "'c' is none of them"),
         ({"a": "b", "b": None}, "Class 'b' has"),
+        (["a", "b"], "must be a dict with the parent of every class and group. Got list"),
+        ({"a": ["p"], "b": "p"}, "names of groups must be strings, numbers or tuples"),
     ],
 )
 def test_bad_hierarchies(parents, words):
     with pytest.raises(InvalidParameterError, match=words):
         ClassHierarchy(parents, ["a", "b"])
+
+
+def test_long_paths_take_time_in_proportion():
+    parents = {"a": 0, "b": None} | {i: i + 1 for i in range(100_000)}
+    assert ClassHierarchy(parents, ["a", "b"]).distances[0, 1] == 50_001.5
 
 
 def test_bad_input():
@@ -123,7 +130,10 @@ def test_bad_input():
         TREE.labels(np.full((2, 3), 1 / 3))
     with pytest.raises(InvalidParameterError, match="name every class once. Got 'a' twice"):
         ClassHierarchy.from_paths([["a"], ["p", "a"]], ["a"])
-    with pytest.raises(InvalidParameterError, match="list of groups that ends with a class"):
-        ClassHierarchy.from_paths(["ab"], ["b"])
+    for path in ("ab", None, []):
+        with pytest.raises(InvalidParameterError, match="list of groups that ends with a class"):
+            ClassHierarchy.from_paths([path], ["b"])
+    with pytest.raises(InvalidParameterError, match="names of groups must be strings, numbers"):
+        ClassHierarchy.from_paths([[["p"], "b"]], ["b"])
     with pytest.raises(InvalidParameterError, match="n_groups must be an integer from 1 to 2"):
         ClassHierarchy.learned(np.eye(2), [0, 1], [0, 1], n_groups=3)

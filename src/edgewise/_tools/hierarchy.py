@@ -49,6 +49,7 @@ class ClassHierarchy:
 
     def __init__(self, parents: Mapping[Any, Any], classes: ArrayLike) -> None:
         self.classes: NDArray[Any] = _distinct(classes)
+        _need_names(parents)
         leaves = self.classes.tolist()
         self._above = {name: above for name, above in parents.items() if above is not None}
         ways = [self._way(leaf, parents) for leaf in leaves]
@@ -80,10 +81,11 @@ class ClassHierarchy:
         """
         parents: dict[Any, Any] = {}
         for path in paths:
-            if isinstance(path, str) or len(path) == 0:
+            if isinstance(path, str) or not isinstance(path, Sequence) or len(path) == 0:
                 raise InvalidParameterError(
                     f"Each of paths must be a list of groups that ends with a class. Got {path!r}."
                 )
+            _need_names({"path": tuple(path)})
             groups = [tuple(path[: depth + 1]) for depth in range(len(path) - 1)]
             if path[-1] in parents:
                 raise InvalidParameterError(
@@ -145,16 +147,16 @@ class ClassHierarchy:
             raise InvalidParameterError(
                 f"The hierarchy must hold every class. Class {leaf!r} is missing."
             )
-        way: list[Any] = []
+        way: dict[Any, None] = {}  # in order
         at = self._above.get(leaf)
         while at is not None:
             if at in way or at == leaf:
                 raise InvalidParameterError(
                     f"A hierarchy must not have a cycle. {at!r} is above itself."
                 )
-            way.append(at)
+            way[at] = None
             at = self._above.get(at)
-        return way
+        return list(way)
 
     def _need_classes_as_leaves(self, leaves: list[Any], parents: Mapping[Any, Any]) -> None:
         inner = set(self._above.values())
@@ -259,6 +261,21 @@ class ClassHierarchy:
                 f"hierarchy. Got {chances.shape[1]}."
             )
         return chances
+
+
+def _need_names(parents: Any) -> None:
+    """Check that parents are a mapping to what can be a key."""
+    if not isinstance(parents, Mapping):
+        raise InvalidParameterError(
+            "parents must be a dict with the parent of every class and group. Got "
+            f"{type(parents).__name__}."
+        )
+    try:
+        set(parents.values())
+    except TypeError as error:
+        raise InvalidParameterError(
+            f"The names of groups must be strings, numbers or tuples of these: {error}."
+        ) from None
 
 
 def _distinct(classes: ArrayLike) -> NDArray[Any]:
