@@ -69,6 +69,16 @@ def test_kinds_of_csv(tmp_path, text, name):
     assert table.y.tolist() == [0, 1]
 
 
+@pytest.mark.parametrize(
+    ("header", "name"),
+    [('"a,b,c,d";y', "a,b,c,d"), ('"a;b;c;d",y', "a;b;c;d"), ("a\u2028b;y", "a\u2028b")],
+)
+def test_what_is_quoted_does_not_separate(tmp_path, header, name):
+    sep = header[-2]
+    table = read_text(tmp_path, f"{header}\n1{sep}0\n3{sep}1\n")
+    assert table.X.column_names == [name]
+
+
 def test_a_first_line_of_numbers_is_data(tmp_path):
     table = read_text(tmp_path, "1,2,0\n3,4,1\n")
     assert table.X.to_pydict() == {"x0": [1, 3], "x1": [2, 4]}
@@ -214,6 +224,7 @@ BAD = {
     "same names": ("a,a,y\n1,2,0\n", "two columns named 'a'"),
     "bytes": (b"a,y\n\xff\xfe,0\n\xff,1\n", "not UTF-8.*encoding"),
     "zeros": (b"\x00\x01\x02", "zero bytes"),
+    "wide characters": ("a,y\n1,0\n2,1\n".encode("utf-16"), "is in UTF-16. State the encoding"),
     "missing target": ("a,y\n1,0\n2,\n", r"missing in 1 of 2 rows, the first in row 2"),
     "measured target": ("a,y\n1,0.5\n2,1\n", "holds the number 0.5"),
     "one column": ("y\n1\n0\n", "no column besides the target"),

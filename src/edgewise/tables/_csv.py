@@ -1,5 +1,6 @@
 """CSV, read by Arrow in one piece, so that all rows of a column decide what it holds."""
 
+import codecs
 import contextlib
 import csv
 import io
@@ -20,6 +21,8 @@ _SAMPLE = 1 << 16  # bytes looked at to find the delimiter and the header
 _ENCODINGS = ("utf-8", "latin-1", "cp1252", "utf-16", "shift_jis", "gb18030")
 _LONGEST_CELL = 131_072  # characters of a cell in the first line
 _LINE_END = re.compile(rb"[\r\n]")
+_LINE = re.compile(r"[^\r\n]*")
+_QUOTED = re.compile('"[^"]*"')
 _LARGEST = (1 << 31) - 1  # bytes of a block of Arrow's reader
 
 
@@ -92,6 +95,11 @@ def _sample(content: Any, path: Path) -> str:
     while size < content.size and not _LINE_END.search(start.lstrip(b"\r\n")):
         size *= 4
         start = bytes(content[:size])
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InvalidDataError(
+            f"{path} is in UTF-16. State the encoding: encoding='utf-16', or --encoding utf-16 on "
+            "the command line."
+        )
     if b"\0" in start:
         raise InvalidDataError(f"{path} is no text: it holds zero bytes. Is it a CSV file?")
     sample = start.decode("utf-8-sig", errors="replace").lstrip("\r\n")
@@ -119,7 +127,7 @@ def _first_row(sample: str, delimiter: str, path: Path) -> list[str]:
 def _delimiter(sample: str, path: Path, decimal: str) -> str:
     if ".tsv" in path.suffixes:
         return "\t"
-    line = sample.splitlines()[0]
+    line = _LINE.match(_QUOTED.sub("", sample))[0]  # type: ignore[index]  # matches any text
     return max(",;\t|".replace(decimal, ""), key=line.count)  # the first of equals: a comma
 
 
