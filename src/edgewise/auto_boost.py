@@ -52,6 +52,7 @@ from ._data.rows import Rows
 from ._data.sparse import SparseRows
 from ._ground import params as p
 from ._ground import portable
+from ._ground.above import above
 from ._ground.errors import FitWarning
 from ._ground.estimator import estimator
 
@@ -168,7 +169,7 @@ class AutoBoostClassifier(Booster):
     def fit(  # type: ignore[override]
         self,
         X: ArrayLike,
-        y: ArrayLike,
+        y: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Self:
@@ -198,14 +199,14 @@ class AutoBoostClassifier(Booster):
     def _fit_members(self, given: tuple[Any, Any, Any], groups: Any) -> None:
         begin = time.perf_counter()
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
+        if features.is_elsewhere(given[0]):
+            above("distributed").fit(self, given, None, begin)  # an error: it is not supported
         labelled = checked(
             self, given, self.class_weight, names=TRAINING, reset=True, soft=True, learn=True
         )
         if isinstance(labelled.X, SparseRows):
             features.need_few_bins(self, "for sparse matrices")
-        numbers = group_numbers(groups, len(labelled.X))
-        if numbers is not None and labelled.weights is not None:
-            numbers = numbers[labelled.weights > 0]
+        numbers = group_numbers(groups, len(labelled.X), labelled.weights)
         labelled = labelled.without_weightless()
         self.classes_ = targets.classes_of(labelled.y)
         targets.need_two_classes(self.classes_, type(self).__name__)
@@ -217,7 +218,8 @@ class AutoBoostClassifier(Booster):
         held = held_out(rows, numbers, [stage.n_folds for stage in stages], seed)
         warn_of_rare(held, self.classes_, by_groups=numbers is not None, stacklevel=4)
         members, columns = self._members(held, stages, seed, begin)
-        members, weights = _within(members, _weights(members, held), self.max_trees)
+        weights = _weights(members, held)
+        members, weights = _within(members, weights, self.max_trees, held.rows, columns)
         self._describe(members, weights, columns)
         self._judge(members, weights, held)
 
@@ -405,7 +407,11 @@ def _weights(members: Sequence[Member], held: HeldOut) -> list[float]:
 
 
 def _within(
-    members: Sequence[Member], weights: Sequence[float], max_trees: int | None
+    members: Sequence[Member],
+    weights: Sequence[float],
+    max_trees: int | None,
+    rows: Rows,
+    columns: Columns | None,
 ) -> tuple[list[Member], list[float]]:
     """The first members of positive weight that have no more trees than allowed, cut if need be."""
     pairs = [(m, w) for m, w in zip(members, weights, strict=True) if w > 0]
@@ -418,5 +424,5 @@ def _within(
     kept = [m for m, _ in pairs[:n]]
     left = max_trees - starts[0]
     rounds = int(np.searchsorted(kept[0].model.round_start, left, side="right")) - 1
-    kept[0] = kept[0].first_rounds(min(kept[0].n_rounds, rounds + (starts[0] > 0)))
+    kept[0] = kept[0].first_rounds(rounds + (starts[0] > 0), rows, columns)
     return kept, [w for _, w in pairs[:n]]

@@ -123,6 +123,14 @@ def test_up_to_few_rows_a_row_of_weight_two_is_two_rows():
     assert_same_model(repeated.model_, weighted.model_)
 
 
+@pytest.mark.parametrize("factor", [2.0**-10, 2.0**-600])
+def test_weights_may_be_shares_of_a_whole(factor):
+    X, y = table(2, n=300)
+    w = np.random.default_rng(0).uniform(0.1, 0.9, len(X))
+    shares = AutoBoostClassifier(**FAST).fit(X, y, sample_weight=w * factor)
+    assert_same_model(shares.model_, AutoBoostClassifier(**FAST).fit(X, y, sample_weight=w).model_)
+
+
 # --- folds ------------------------------------------------------------------------------------
 
 
@@ -331,6 +339,16 @@ def test_the_limit_on_trees_keeps_the_first_members(digits, on_digits):
     assert tiny.predict(X_test).shape == (len(X_test),)
 
 
+@pytest.mark.parametrize("limit", [1, 5])
+def test_what_is_expected_of_a_model_is_that_of_the_trees_it_keeps(digits, limit):
+    X, X_test, y, y_test = digits
+    cut = AutoBoostClassifier(**FAST, max_trees=limit).fit(X, y)
+    seen = ~np.isnan(cut.oof_proba_).any(axis=1)
+    np.testing.assert_allclose(cut.oof_proba_[seen], cut.predict_proba(X)[seen], rtol=1e-12)
+    assert cut.expected_log_loss_.value == pytest.approx(cut.members_["held_out_loss"][0])
+    assert cut.expected_error_.low < 1 - cut.score(X_test, y_test) < cut.expected_error_.high
+
+
 def test_best_effort_weighs_stages(digits):
     X, X_test, y, y_test = digits
     model = AutoBoostClassifier(effort="best").fit(X[:300], y[:300])
@@ -518,6 +536,13 @@ def test_every_row_needs_a_group(kind):
     X, y = table(0)
     with pytest.raises(InvalidDataError, match="groups must name a group.*1 of 120 rows.* row 7"):
         AutoBoostClassifier(**FAST).fit(X, y, groups=NO_GROUP[kind])
+
+
+def test_groups_of_rows_without_weight_do_not_count():
+    X, y = table(0)
+    groups = np.arange(len(y)) % 2
+    with pytest.raises(InvalidDataError, match="groups must name two groups or more"):
+        AutoBoostClassifier(**FAST).fit(X, y, sample_weight=groups, groups=groups)
 
 
 def test_masked_groups_are_refused():

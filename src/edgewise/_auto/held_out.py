@@ -35,6 +35,7 @@ def held_out(
 ) -> HeldOut:
     """The rows, cut into folds once for every entry of `n_folds`."""
     rows, first, place = _in_order(rows, groups)
+    rows = rows._replace(weight_unit=1.0 / rows.row_weight)  # so regularisation fits any weights
     stages = []
     for number, n in enumerate(n_folds):
         if groups is None:
@@ -71,8 +72,10 @@ def _in_order(
     return merged._replace(weights=weights, weight_unit=rows.weight_unit * unit), first, place
 
 
-def group_numbers(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
-    """Groups as numbers from 0, checked."""
+def group_numbers(
+    groups: Any, n_rows: int, weights: NDArray[np.float64] | None
+) -> NDArray[np.intp] | None:
+    """Groups of the rows of positive weight as numbers from 0, checked."""
     if groups is None:
         return None
     need_unmasked(groups, "groups")
@@ -88,14 +91,16 @@ def group_numbers(groups: Any, n_rows: int) -> NDArray[np.intp] | None:
             f"groups must name a group for every row. Got NaN, infinity or missing values in "
             f"{int(missing.sum())} of {n_rows} rows, the first in row {int(np.argmax(missing))}."
         )
+    if weights is not None:
+        given = given[weights > 0]
     try:
         names, numbers = np.unique(given, return_inverse=True)
     except TypeError as error:
         raise InvalidDataError(f"groups must hold values of one kind. {error}") from None
     if len(names) < 2:
         raise InvalidDataError(
-            "groups must name two groups or more, since one of them is held out. All rows are in "
-            f"group {names[0]!s}."
+            "groups must name two groups or more, since one of them is held out. All rows (those "
+            f"of weight zero do not count) are in group {names[0]!s}."
         )
     return numbers.astype(np.intp)
 

@@ -68,13 +68,21 @@ class Member(NamedTuple):
         """Trees of its linear start."""
         return 0 if self.linear is None else len(self.linear.gain)
 
-    def first_rounds(self, n: int) -> "Member":
-        """With fewer rounds, one at least; `scores` are left as they are."""
-        return self._replace(
+    def first_rounds(self, n: int, rows: Rows, columns: Columns | None) -> "Member":
+        """With at most this many rounds, one at least."""
+        if n >= self.n_rounds:
+            return self
+        cut = self._replace(
             model=self.model.first_rounds(n - (self.linear is not None)),
             losses=self.losses[:n],
             held_out_losses=self.held_out_losses[:n],
         )
+        return cut.scored(rows, columns, 1)
+
+    def scored(self, rows: Rows, columns: Columns | None, n_threads: int) -> "Member":
+        """With the scores of the rows that it has not seen."""
+        whole = mean_model([self], [1.0], columns)
+        return self._replace(scores=whole.scores(rows.X[self.held_out], n_threads))
 
 
 class Task(NamedTuple):
@@ -246,8 +254,7 @@ def fitted(task: Task, shared: Shared) -> Member:
         time.perf_counter() - begin,
         engine.linear,
     )
-    whole = mean_model([member], [1.0], shared.columns)
-    return member._replace(scores=whole.scores(rows.X[held_out], shared.n_threads))
+    return member.scored(rows, shared.columns, shared.n_threads)
 
 
 def start_scores(rows: Rows, n_classes: int) -> Scores:
