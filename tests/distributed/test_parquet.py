@@ -201,6 +201,35 @@ def test_gaps_in_the_target(small):
     refused(small, "target must not have nulls.*has 1")
 
 
+@pytest.mark.parametrize("odd", ["no\0", "no" * 300_000])
+def test_odd_labels_stay_apart_and_take_little_memory(small, odd):
+    for path in small.iterdir():
+        frame = pd.read_parquet(path)
+        frame["y"] = ["no" if label else odd for label in frame["y"]]
+        frame.to_parquet(path)
+    model = edgewise.AOSOLogitBoostClassifier(n_estimators=2).fit(parquet(small, target="y"))
+    assert model.classes_.tolist() == ["no", odd]
+    whole = pd.read_parquet(small)
+    local = edgewise.AOSOLogitBoostClassifier(n_estimators=2).fit(whole[["a", "b"]], whole["y"])
+    np.testing.assert_array_equal(
+        model.predict_proba(whole[["a", "b"]]), local.predict_proba(whole[["a", "b"]])
+    )
+
+
+@pytest.mark.parametrize("value", [b"\xff", [1], {"k": 1}])
+def test_labels_are_of_a_known_kind(small, value):
+    for path in small.iterdir():
+        frame = pd.read_parquet(path)
+        frame["y"] = [value] * len(frame)
+        frame.to_parquet(path)
+    refused(small, "target must hold numbers, booleans, strings or dates")
+
+
+def test_estimators_that_need_memory_say_so(small):
+    with pytest.raises(InvalidParameterError, match="AutoBoostClassifier cannot be fitted on rows"):
+        edgewise.AutoBoostClassifier().fit(parquet(small, target="y"))
+
+
 @pytest.mark.parametrize("change", ["rewritten", "cut short", "removed"])
 def test_a_file_that_changes_while_it_is_read(small, change, monkeypatch):
     """It changes after the first pass over the rows."""

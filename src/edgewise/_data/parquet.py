@@ -18,6 +18,7 @@ from .._ground.errors import InvalidDataError
 
 PIECE_BYTES = 32 << 20  # of the values of a piece, as numbers of 8 bytes
 BUFFER_BYTES = 1 << 16  # of a column: row groups, which may be large, are read bit by bit
+LONGEST_LABEL = 1000  # characters that NumPy's strings, all as wide as the longest, may hold
 
 
 @dataclass(frozen=True)
@@ -256,8 +257,17 @@ def _numbers(column: Any, kind: type) -> NDArray[Any]:
 def _labels(column: Any, path: str) -> NDArray[Any]:
     if column.null_count:
         raise InvalidDataError(f"The target must not have nulls. {path} has {column.null_count}.")
-    values = column.to_numpy(zero_copy_only=False)
-    return np.asarray(values, dtype=str) if values.dtype.kind == "O" else np.asarray(values)
+    values = np.asarray(column.to_numpy(zero_copy_only=False))
+    if values.dtype.kind != "O":
+        return values
+    if not all(isinstance(value, str) for value in values):
+        raise InvalidDataError(
+            f"The target must hold numbers, booleans, strings or dates. That of {path} is of type "
+            f"{column.type}."
+        )
+    # NumPy's strings drop NUL characters at the end.
+    lossy = any(len(value) > LONGEST_LABEL or value.endswith("\0") for value in values)
+    return values if lossy else values.astype(str)
 
 
 def _stamp(path: str, system: Any) -> tuple[int, int | None]:
