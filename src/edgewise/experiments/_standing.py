@@ -1,11 +1,11 @@
 """A summary of an experiment: the last results in a run folder."""
 
-import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ._effort import in_words
+from ._store import read_results
 from ._types import SCALES, Experiment, Scale
 
 
@@ -41,7 +41,7 @@ def standings(experiments: Mapping[str, Experiment], folder: Path) -> Iterator[S
     for each in experiments.values():
         for scale in SCALES:
             cells = each.cells(scale)
-            last = _last(folder / f"{each.name}-{scale}.json")
+            last = read_results(folder / f"{each.name}-{scale}.json")
             yield Standing(
                 name=each.name,
                 item=each.item,
@@ -54,12 +54,3 @@ def standings(experiments: Mapping[str, Experiment], folder: Path) -> Iterator[S
                 verdicts=last.get("verdicts", {}),
                 when=last.get("when", ""),
             )
-
-
-def _last(path: Path) -> dict[str, Any]:
-    """The results, or None if the file is missing or not one of ours."""
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

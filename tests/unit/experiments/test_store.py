@@ -42,6 +42,19 @@ def test_what_was_appended_is_found_again(tmp_path):
         assert store.get(record("c").key()) is None
 
 
+def test_cells_of_a_file_of_results_count_if_the_journal_lacks_them(tmp_path):
+    """As in docs/results, which keeps the results and not the journal."""
+    told = [vars(record("a")), vars(record("b", outcome={"errors": 4})), {"cell": "half"}, 7]
+    (tmp_path / "toy-small.json").write_text(json.dumps({"verdicts": {}, "cells": told}))
+    (tmp_path / "other.json").write_text("[1, 2]")
+    (tmp_path / "torn.json").write_text('{"cells": [')
+    filled(tmp_path, "b")
+    with open_store(tmp_path) as store:
+        assert len(store) == 2
+        assert store.get(record("a").key()) == record("a")
+        assert store.get(record("b").key()) == record("b")
+
+
 @pytest.mark.parametrize(
     "changes",
     [{"seed": 1}, {"scale": "paper"}, {"version": 2}, {"data_hash": "ff"}, {"experiment": "x"}],
