@@ -6,6 +6,7 @@ linear program must find the same. Kappa: no resampled table whose frequencies c
 certified bound may have another sign, and tables with a small kappa are those whose signs change.
 """
 
+from math import comb
 from statistics import median
 from typing import Any
 
@@ -53,9 +54,8 @@ def closed_form(K: int, r: int) -> float | None:
         return sharp_constant(K)
     if 2 * r != K:
         return None
-    p = r - 1 + r % 2  # the largest odd number up to K / 2
-    j = np.arange(p + 1)
-    return float(hypergeom.pmf(j, K, r, p) @ np.abs(2 * j - p)) / r
+    m = (r + 1) // 2  # the best number of +1 votes is 2m - 1, the largest odd one up to K / 2
+    return 2 * comb(r - 1, m - 1) ** 2 / comb(K, 2 * m - 1)
 
 
 def cells(scale: Scale) -> list[Cell]:

@@ -1,11 +1,11 @@
 """The experiments behind docs/answers: their arithmetic, and that they notice a refutation."""
 
 from dataclasses import replace
-from math import sqrt
+from math import comb, sqrt
 
 import numpy as np
 import pytest
-from scipy.stats import ttest_1samp
+from scipy.stats import hypergeom, ttest_1samp
 
 from edgewise.experiments import (
     EXPERIMENTS,
@@ -51,6 +51,29 @@ def test_no_distribution_of_range_one_beats_two_atoms():
         assert spread(x, rng.dirichlet(np.full(len(x), 0.5))) <= bound + 1e-15
     p = (3 - sqrt(3)) / 6
     assert spread(np.array([0.0, 1.0]), np.array([1 - p, p])) == pytest.approx(bound, abs=1e-15)
+
+
+def test_steps_of_the_bound_for_all_distributions():
+    """Step 4 of the proof: T is at most the bracket for its P, m and a, and that at most T*."""
+    rng = np.random.default_rng(2)
+    for _ in range(2000):
+        n = int(rng.integers(2, 7))
+        x, p = np.concatenate([[0.0, 1.0], rng.random(n)])[: n + 1], rng.dirichlet(np.full(n + 1, 0.5))
+        z = x - p @ x
+        high = z**2 > p @ z**2
+        P = p[high].sum()
+        m = p[high] @ z[high] / P
+        z = z if m >= 0 else -z
+        assert spread(x, p) <= bracket(P, abs(m), -z.min()) + 1e-15
+    P, u, v = np.meshgrid(*[np.linspace(0.005, 0.995, 100)] * 3)
+    m = u * (1 - P)  # 0 <= m <= 1 - P: what both constraints on a leave
+    low = P / (1 - P) * m
+    assert bracket(P, m, low + v * (1 - m - low)).max() <= 1 / (6 * sqrt(3))
+
+
+def bracket(P, m, a):
+    rho = P / (1 - P)
+    return P * (1 - P) * ((1 - 2 * a) * m + a * (1 - a) - rho**2 * m**2)
 
 
 def test_curvature_is_a_covariance_and_attains_the_constant():
@@ -126,6 +149,23 @@ def test_least_mass_by_cardinality(K):
         assert certificates.least_mass(K, r) == pytest.approx(program, abs=1e-7)
         closed = certificates.closed_form(K, r)
         assert closed is None or closed == pytest.approx(program, abs=1e-9)
+
+
+@pytest.mark.parametrize("r", [1, 2, 5, 12, 31])
+def test_steps_of_the_proof_for_half_of_the_labels(r):
+    """Means of |2j - p|, j hypergeometric: their closed form, and that p odd, up to r, is best."""
+    mean = {
+        p: float(hypergeom.pmf(np.arange(p + 1), 2 * r, r, p) @ np.abs(2 * np.arange(p + 1) - p))
+        for p in range(2 * r + 1)
+    }
+    for m in range(1, r + 1):
+        closed = 2 * r * comb(r - 1, m - 1) ** 2 / comb(2 * r, 2 * m - 1)
+        assert mean[2 * m - 1] == pytest.approx(closed)
+        assert mean[2 * m] < mean[2 * m - 1]
+        if m < r:
+            ratio = (r - m) * (2 * m + 1) / (m * (2 * r - 2 * m + 1))
+            assert mean[2 * m + 1] / mean[2 * m - 1] == pytest.approx(ratio)
+    assert max(mean.values()) == pytest.approx(r * certificates.closed_form(2 * r, r))
 
 
 def test_a_flip_within_kappa_refutes_the_certificate():
