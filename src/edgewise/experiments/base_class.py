@@ -6,6 +6,7 @@ their errors are tested by Nadeau and Bengio's t-test for resampled splits (2003
 accounts for overlapping training rows.
 """
 
+from collections.abc import Sequence
 from math import sqrt
 from statistics import mean, stdev
 from typing import Any
@@ -15,6 +16,7 @@ from scipy.stats import t
 
 from . import _converge, _li, abc_search
 from ._data import Split
+from ._effort import seconds_of_trees
 from ._types import Cell, Experiment, Finding, Outcome, Records, Scale, Table, Verdict
 
 EXHAUSTIVE = "exhaustive"
@@ -55,7 +57,7 @@ def cells(scale: Scale) -> list[Cell]:
                         {"own": own, "train": train, "test": test, "rounds": rounds},
                         data=known.source,
                         seed=split,
-                        effort=1e-4 * rounds * trees * train / 1000,
+                        effort=seconds_of_trees(rounds * trees, train, known.columns),
                     )
                 )
     return found
@@ -64,20 +66,29 @@ def cells(scale: Scale) -> list[Cell]:
 def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
     assert data is not None
     p = cell.params
-    X = np.concatenate([data.X_train, data.X_test])
-    y = np.concatenate([data.y_train, data.y_test])
-    order = np.random.default_rng(cell.seed).permutation(len(y))
-    train, test = order[: p["train"]], order[p["train"] :][: p["test"]]
+    drawn = resampled(data, cell.seed, p["train"], p["test"])
     algorithm = "abc-mart" if p["own"] else "mart"
     model = _converge.build(algorithm, leaves=20, shrinkage=0.1, threads=threads, **p["own"])
-    model.set_params(n_estimators=p["rounds"]).fit(X[train], y[train])
-    wrong = int(np.count_nonzero(model.predict(X[test]) != y[test]))
-    return {"errors": wrong, "test_rows": len(test), "rounds": int(model.n_iter_)}
+    model.set_params(n_estimators=p["rounds"]).fit(drawn.X_train, drawn.y_train)
+    wrong = int(np.count_nonzero(model.predict(drawn.X_test) != drawn.y_test))
+    return {"errors": wrong, "test_rows": len(drawn.y_test), "rounds": int(model.n_iter_)}
 
 
-def rates(records: Records, data: str, setting: str, scale: Scale) -> list[float] | None:
-    """Test errors in percent of all splits; None unless all are there."""
-    names = [f"{data}/{setting}/split={k}" for k in range(SPLITS[scale])]
+def resampled(data: Split, seed: int, train: int, test: int) -> Split:
+    """Training and test rows drawn anew from all rows."""
+    X = np.concatenate([data.X_train, data.X_test])
+    y = np.concatenate([data.y_train, data.y_test])
+    order = np.random.default_rng(seed).permutation(len(y))
+    first, second = order[:train], order[train:][:test]
+    return Split(X[first], y[first], X[second], y[second])
+
+
+def of_splits(records: Records, data: str, setting: str, scale: Scale) -> list[float] | None:
+    return rates(records, [f"{data}/{setting}/split={k}" for k in range(SPLITS[scale])])
+
+
+def rates(records: Records, names: Sequence[str]) -> list[float] | None:
+    """Test errors in percent of these cells; None unless all are there."""
     if any(name not in records for name in names):
         return None
     outcomes = [records[name].outcome for name in names]
@@ -103,24 +114,31 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
 
 
 def _beside(data: str, setting: str, scale: Scale, records: Records) -> Finding:
-    full, ours = (rates(records, data, each, scale) for each in (EXHAUSTIVE, setting))
+    full, ours = (of_splits(records, data, each, scale) for each in (EXHAUSTIVE, setting))
     what = f"{data}: {setting} compared with the exhaustive search"
-    if full is None or ours is None:
+    return compared(what, full, ours, *SIZES[scale][data][:2])
+
+
+def compared(
+    what: str, usual: list[float] | None, ours: list[float] | None, train: int, test: int
+) -> Finding:
+    """Two settings on the same splits, by their errors in percent, with so many rows each."""
+    if usual is None or ours is None:
         return Finding(what, None, None, "", "not run")
-    differences = [b - a for a, b in zip(full, ours, strict=True)]
-    p = corrected_p(differences, *SIZES[scale][data][:2])
+    differences = [b - a for a, b in zip(usual, ours, strict=True)]
+    p = corrected_p(differences, train, test)
     verdict: Verdict = "agrees"
     if p < SIGNIFICANT:
         verdict = "more errors" if mean(differences) > 0 else "fewer errors"
     told = f"{mean(ours):.2f} ({mean(differences):+.2f})"
-    return Finding(what, f"{mean(full):.2f} (ours)", told, f"P = {p:.2g}, paired", verdict)
+    return Finding(what, f"{mean(usual):.2f} (ours)", told, f"P = {p:.2g}, paired", verdict)
 
 
 def tables(scale: Scale, records: Records) -> list[Table]:
     rows = []
     for data in SETS[scale]:
         for setting, own in SETTINGS.items():
-            found = rates(records, data, setting, scale)
+            found = of_splits(records, data, setting, scale)
             if found is None:
                 continue
             K = _li.DATA_SETS[data].n_classes

@@ -7,14 +7,18 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom, ttest_1samp
 
+from edgewise import SoftmaxBoostClassifier
 from edgewise.experiments import (
     EXPERIMENTS,
+    _literal,
     adaboost_cycling,
     base_class,
     certificates,
+    loose_ends,
     smoothness,
     softmax_stall,
 )
+from edgewise.experiments._data import Split
 from edgewise.experiments._types import Record
 from edgewise.lab import dynamics
 from edgewise.lab.convergence import mass_bound
@@ -58,7 +62,10 @@ def test_steps_of_the_bound_for_all_distributions():
     rng = np.random.default_rng(2)
     for _ in range(2000):
         n = int(rng.integers(2, 7))
-        x, p = np.concatenate([[0.0, 1.0], rng.random(n)])[: n + 1], rng.dirichlet(np.full(n + 1, 0.5))
+        x, p = (
+            np.concatenate([[0.0, 1.0], rng.random(n)])[: n + 1],
+            rng.dirichlet(np.full(n + 1, 0.5)),
+        )
         z = x - p @ x
         high = z**2 > p @ z**2
         P = p[high].sum()
@@ -107,6 +114,21 @@ def test_exact_projection_repeats_its_first_stump():
     broken = replace(found["toy/exact"], outcome=found["toy/exact"].outcome | {"cuts": 2})
     found["toy/exact"] = broken
     assert softmax_stall.findings("small", found)[0].verdict == "fails"
+
+
+def test_a_tied_leaf_frees_the_exact_projection():
+    """The proposition's exception: tied rows keep their weight while that of the others falls."""
+    first = np.repeat([1.0, 0.0], 8)
+    y = np.repeat([1, 0, 1], [8, 4, 4])  # half of the rows with first = 0 are of either class
+    second = np.concatenate([np.repeat([0.0, 1.0], 4), y[8:]])  # decides these
+    model = SoftmaxBoostClassifier(
+        projection="exact", max_leaf_nodes=2, min_samples_leaf=1, n_estimators=30
+    ).set_params(early_stopping=False)
+    model.fit(np.column_stack([first, second]), y)
+    features = model.model_.feature[np.asarray(model.model_.node_start)[:-1]]
+    assert features[0] == 0
+    assert set(features) == {0, 1}
+    assert (model.predict(np.column_stack([first, second])) == y).all()
 
 
 # --- cycles -----------------------------------------------------------------------------------
@@ -176,6 +198,33 @@ def test_a_flip_within_kappa_refutes_the_certificate():
     found["kappa"].outcome["tables"][0]["broken"] = 1
     (claim,) = [f for f in experiment.findings("small", found) if "resampled" in f.what]
     assert claim.verdict == "fails"
+
+
+# --- smaller questions ------------------------------------------------------------------------
+
+
+def test_path_of_cells_is_adaboost_s():
+    """By hand: wrong are 4, 10, 8 of 24; then 18 and 16 of 40; then 19 of 48."""
+    patterns = [(-1, 1, -1), (-1, -1, 1), (1, -1, -1), (1, 1, -1), (1, 1, 1), (1, -1, 1)]
+    assert loose_ends.path_of_cells(patterns, [2, 2, 2, 4, 8, 6]) == [0, 2, 1]
+    assert loose_ends.path_of_cells([(-1, 1), (1, -1), (1, 1)], [2, 3, 9]) == [0, 1]
+    assert loose_ends.path_of_cells([(1, 1), (1, -1)], [5, 5]) == [0]  # nothing is wrong any more
+    found = ran(loose_ends.EXPERIMENT, "decision tree")
+    (claim,) = [f for f in loose_ends.findings("small", found) if "decision tree" in f.what]
+    assert claim.verdict == "holds"
+    found["decision tree"].outcome["same"] -= 1
+    (claim,) = [f for f in loose_ends.findings("small", found) if "decision tree" in f.what]
+    assert claim.verdict == "fails"
+
+
+def test_literal_soft_max_boosting_learns_from_any_number_of_pairs():
+    rng = np.random.default_rng(0)
+    X, X_test = rng.random((120, 3)), rng.random((200, 3))
+    data = Split(X, (3 * X[:, 0]).astype(int), X_test, (3 * X_test[:, 0]).astype(int))
+    few, many = (_literal.softmax_boost(data, pairs, 40, 0) for pairs in (12, 360))
+    assert many["errors"] < 20
+    assert few["errors"] < 100  # of 200, by chance 133
+    assert many["risk"] < few["risk"] < 2 / 3
 
 
 def test_every_experiment_says_where_it_stands_in_its_paper():
