@@ -1,5 +1,8 @@
 """Names that were probably meant, counts, and values as messages show them."""
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -7,6 +10,16 @@ from sklearn.base import clone
 import edgewise
 from edgewise._ground.params import shown
 from edgewise._ground.wording import EQUIVALENTS, counted, did_you_mean
+
+
+def test_no_text_is_cut_off():
+    """A string on a line of its own that is no docstring is the lost rest of the one above."""
+    for path in sorted(Path(edgewise.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            lines = getattr(node, "body", None)
+            for line in lines[1:] if isinstance(lines, list) else []:
+                lost = isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)
+                assert not lost or line.value.value is ..., f"{path.name}, line {line.lineno}"
 
 
 def test_counts_are_grammatical():

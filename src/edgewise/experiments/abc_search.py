@@ -99,8 +99,7 @@ def _beside(what: str, record: Record, full: Record) -> Finding:
 def tables(scale: Scale, records: Records) -> list[Table]:
     rows = [_row(cell, records.get(cell.name)) for cell in cells(scale)]
     columns = ["data", "algorithm", "search", "gap", "warmup", "errors", "rounds", "trees", "s"]
-    title = "Errors and time; trees: all trees grown; s: seconds, on a machine that may have been "
-    "busy"
+    title = "Errors; all trees grown; seconds, on a machine that may have been busy"
     return [Table(title, columns, rows)]
 
 

@@ -1,9 +1,9 @@
 """Soft-max boosting needs noise: with the exact projection it stalls.
 
 docs/answers/softmax_noise.md proves that with two classes and 0/1 costs the exact projection
-repeats the first stump forever. The experiment measures the number of different stumps, the slope
-R(h) and the norm of the gradient, for both projections, on the noisy toy problem and on real sets,
-and whether more rows delay the escape of the sampled projection.
+repeats the first stump forever, unless a leaf of it is tied. The experiment measures the number of
+different stumps, the slope R(h) and the norm of the gradient, for both projections, on the noisy
+toy problem and on real sets, and whether more rows delay the escape of the sampled projection.
 """
 
 from typing import Any
@@ -100,7 +100,8 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
     escape = [records[c.name] for c in cells(scale) if c.name in records and "escape" in c.name]
     return [
         _verdict.claim(
-            "exact projection, two classes, stumps: every round repeats the first cut (proved)",
+            "exact projection, two classes, stumps without ties: every round repeats the first "
+            "cut (proved)",
             None if exact is None else all(r.outcome["cuts"] == 1 for r in (exact, *two_classes)),
             "" if exact is None else f"cuts in use: {exact.outcome['cuts']}",
         ),
@@ -126,8 +127,7 @@ def _later(escape: list[Record]) -> bool:
 def tables(scale: Scale, records: Records) -> list[Table]:
     rows = [_row(name, record) for name, record in records.items()]
     columns = ["data", "cuts", "first other", "R(h) first", "last", "gradient first", "last"]
-    title = "Different cuts at the root, the slope R(h), the norm of the gradient, errors in "
-    "percent"
+    title = "Different cuts at the root, the slope R(h), the norm of the gradient, errors (%)"
     return [Table(title, [*columns, "training error", "test error"], rows)] if rows else []
 
 
@@ -143,7 +143,7 @@ EXPERIMENT = Experiment(
     title="Why soft-max boosting needs noise: exact and sampled projections",
     paper=_geist.PAPER,
     tolerance="A second cut in an exact fit of stumps to two classes with 0/1 costs would refute "
-    "the proof in docs/answers/softmax_noise.md.",
+    "the proof in docs/answers/softmax_noise.md, if no leaf of the first stump is tied.",
     cells=cells,
     run=run,
     findings=findings,
