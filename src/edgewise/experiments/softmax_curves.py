@@ -1,6 +1,6 @@
 """Geist's Figures 5 and 6: learning curves on shuffled data, with clean and with noisy labels."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from . import _geist, _verdict
 from ._data import Split
 from ._geist import ALGORITHMS, MH, SAMME, SOFTMAX
-from ._types import Cell, Experiment, Finding, Outcome, Picture, Records, Scale
+from ._types import Cell, Experiment, Finding, Outcome, Picture, Records, Scale, Table
 
 SHUFFLES, ROUNDS = 25, 1000
 ALMOST_ALWAYS = 0.75  # of the data sets
@@ -131,6 +131,29 @@ def _noisy(ends: list[dict[str, float]]) -> Finding:
     return _verdict.claim(f"sm-boost has {what}", holds, f"on {lower} of {len(ends)}")
 
 
+def tables(scale: Scale, records: Records) -> list[Table]:
+    """Test errors after the last round, and the number of shuffles behind them."""
+    rows = []
+    for data in dict.fromkeys(record.params["set"] for record in records.values()):
+        curves = curves_of(records, data, "test")
+        shuffles = [len(curves.get(algorithm, ())) for algorithm in ALGORITHMS]
+        cells_of = [_shown(curves[a][:, -1]) if a in curves else "-" for a in ALGORITHMS]
+        rows.append([data, _range(shuffles), *cells_of])
+    columns = ["data", "shuffles", *ALGORITHMS]
+    title = "Test error in percent after the last round, mean and standard deviation"
+    return [Table(title, columns, rows)] if rows else []
+
+
+def _shown(errors: NDArray[np.float64]) -> str:
+    spread = f" ± {100 * errors.std():.2f}" if len(errors) > 1 else ""
+    return f"{100 * errors.mean():.2f}{spread}"
+
+
+def _range(numbers: Sequence[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return str(low) if low == high else f"{low} to {high}"
+
+
 def pictures(noisy: bool) -> Callable[[Scale, Records], list[Picture]]:
     def of_records(scale: Scale, records: Records) -> list[Picture]:
         sets = list(dict.fromkeys(record.params["set"] for record in records.values()))
@@ -171,6 +194,7 @@ def _experiment(number: int, noisy: bool) -> Experiment:
         cells=cells(noisy),
         run=run,
         findings=findings(noisy),
+        tables=tables,
         pictures=pictures(noisy),
         remarks=("Curves have 36 points, evenly spaced in the logarithm of the round.",),
     )
