@@ -4,6 +4,7 @@ Mass: for rows with r of K labels each the least mass of the best votes is the m
 function of one variable (docs/answers/certificates.md), in closed form for r = 0, 1 and K/2; a
 linear program must find the same. Kappa: no resampled table whose frequencies change by at most the
 certified bound may have another sign, and tables with a small kappa are those whose signs change.
+`_separated` has a second certificate, for tables on which the laboratory's is far from sharp.
 """
 
 from math import comb
@@ -18,7 +19,8 @@ from ..lab.convergence import mass_bound, sharp_constant
 from ..lab.truth_table import TruthTable
 from . import _verdict, truth_tables
 from ._data import Split
-from ._types import Cell, Experiment, Finding, Outcome, Records, Scale, Table
+from ._separated import separated_bound
+from ._types import Cell, Experiment, Finding, Outcome, Record, Records, Scale, Table
 
 CLASSES = {"small": (4, 7), "paper": (4, 6, 7, 8, 10, 13, 16, 20)}
 TABLES = {"small": 5, "paper": 60}
@@ -61,10 +63,14 @@ def closed_form(K: int, r: int) -> float | None:
 def cells(scale: Scale) -> list[Cell]:
     mass = [Cell(f"mass/K={K}", {"K": K}, effort=0.2) for K in CLASSES[scale]]
     sizes = {"tables": TABLES[scale], "resampled": RESAMPLED[scale]}
-    return [*mass, Cell("kappa", sizes, effort=3.0 if scale == "small" else 60.0)]
+    kappa = Cell("kappa", sizes, effort=3.0 if scale == "small" else 60.0)
+    both = Cell("both certificates", {"tables": TABLES[scale]}, effort=0.2 * TABLES[scale])
+    return [*mass, kappa, both]
 
 
 def run(cell: Cell, data: Split | None, threads: int | None) -> Outcome:
+    if cell.name == "both certificates":
+        return _both(cell)
     return _kappa(cell) if cell.name == "kappa" else _mass(cell.params["K"])
 
 
@@ -84,6 +90,22 @@ def _kappa(cell: Cell) -> Outcome:
     rng = np.random.default_rng(cell.seed)
     drawn = [truth_tables.random_table(rng) for _ in range(cell.params["tables"])]
     return {"tables": [_bootstrap(table, cell.params["resampled"], rng) for table in drawn]}
+
+
+def _both(cell: Cell) -> Outcome:
+    """The certificate of the laboratory, and that of `_separated`, on the same tables."""
+    rng = np.random.default_rng(cell.seed)
+    found = []
+    for _ in range(cell.params["tables"]):
+        table = truth_tables.random_table(rng)
+        bounds = table.stability()
+        separated = separated_bound(table, bounds.upper)
+        found.append({
+            "box": float(bounds.lower),
+            "separated": separated,
+            "upper": float(bounds.upper),
+        })  # fmt: skip
+    return {"tables": found}
 
 
 def _bootstrap(table: TruthTable, n: int, rng: np.random.Generator) -> dict[str, Any]:
@@ -142,7 +164,27 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
             bool(rank.statistic < -0.8) if rank is not None else None,
             f"{rank.statistic:.3f}" if rank is not None else "",
         ),
+        _second(records.get("both certificates")),
     ]
+
+
+def _second(record: Record | None) -> Finding:
+    what = "the second certificate raises the least of the certified kappas to a fifth of the "
+    what += "smallest counterexample, and never exceeds the counterexample"
+    if record is None:
+        return _verdict.claim(what, None, "")
+    ratios = _ratios(record)
+    larger = ratios["the larger of the two"]
+    told = f"least {min(ratios['box']):.2f}, with the second {min(larger):.2f}"
+    return _verdict.claim(what, min(larger) >= 0.2 and max(larger) <= 1.0, told)
+
+
+def _ratios(record: Record) -> dict[str, list[float]]:
+    """Certified bounds over the smallest counterexample."""
+    found = record.outcome["tables"]
+    shares = {of: [t[of] / t["upper"] for t in found] for of in ("box", "separated")}
+    larger = [max(pair) for pair in zip(*shares.values(), strict=True)]
+    return shares | {"the larger of the two": larger}
 
 
 def tables(scale: Scale, records: Records) -> list[Table]:
@@ -153,7 +195,12 @@ def tables(scale: Scale, records: Records) -> list[Table]:
         for r, entry in record.outcome["by_labels"].items()
     ]
     shown = [Table("Least mass", ["K", "r", "program", "one variable", "closed"], rows)]
-    kappa = records.get("kappa")
+    kappa, both = records.get("kappa"), records.get("both certificates")
+    if both is not None:
+        ratios_of = _ratios(both).items()
+        lines = [[of, f"{median(r):.2f}", f"{min(r):.2f}"] for of, r in ratios_of]
+        title = "Certified kappa over the smallest counterexample"
+        shown.append(Table(title, ["certificate", "median", "least"], lines))
     if kappa is None:
         return shown
     found = kappa.outcome["tables"]

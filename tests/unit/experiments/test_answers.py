@@ -11,17 +11,20 @@ from edgewise import SoftmaxBoostClassifier
 from edgewise.experiments import (
     EXPERIMENTS,
     _literal,
+    _separated,
     adaboost_cycling,
     base_class,
     certificates,
     loose_ends,
     smoothness,
     softmax_stall,
+    truth_tables,
 )
 from edgewise.experiments._data import Split
 from edgewise.experiments._types import Record
 from edgewise.lab import dynamics
 from edgewise.lab.convergence import mass_bound
+from edgewise.lab.truth_table import TruthTable
 
 
 def ran(experiment, *names):
@@ -198,6 +201,37 @@ def test_a_flip_within_kappa_refutes_the_certificate():
     found["kappa"].outcome["tables"][0]["broken"] = 1
     (claim,) = [f for f in experiment.findings("small", found) if "resampled" in f.what]
     assert claim.verdict == "fails"
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_no_corner_of_the_second_certificate_changes_a_sign(seed):
+    table = truth_tables.random_table(np.random.default_rng(seed))
+    bounds, beta = table.stability(), table.minimise().beta
+    kappa = _separated.separated_bound(table, bounds.upper)
+    assert 0.1 * bounds.upper < kappa <= bounds.upper
+    assert not _separated.is_separated(table, beta, 1.01 * bounds.upper)
+    p = np.asarray(table.counts) / table.total
+    cells = np.asarray(table.patterns, dtype=float)
+    changes = _separated.corners(p, kappa)
+    np.testing.assert_allclose(changes.sum(axis=1), 0, atol=1e-12)
+    assert np.abs(changes).max() == pytest.approx(kappa)
+    signs = np.sign(cells @ beta)
+    for delta in changes[:: max(1, len(changes) // 40)]:
+        changed = TruthTable.from_cells(table.patterns, np.maximum(p + delta, 0))
+        np.testing.assert_array_equal(np.sign(cells @ changed.minimise().beta), signs)
+
+
+def test_second_certificate_of_one_classifier_is_nearly_sharp():
+    """It is right on 95 %: kappa is 0.05, where its errors are gone. The box certifies half."""
+    table = TruthTable.from_cells([[1], [-1]], [95, 5])
+    assert _separated.separated_bound(table, 0.05) > 0.049 > table.stability().lower
+    with pytest.raises(ValueError, match="at most 3 classifiers. Got 4"):
+        _separated.separated_bound(TruthTable.from_cells(*four_classifiers()), 0.1)
+
+
+def four_classifiers():
+    cells = np.array(np.meshgrid(*[[-1, 1]] * 4)).reshape(4, -1).T
+    return cells, 1 + (cells.sum(axis=1) > 0)
 
 
 # --- smaller questions ------------------------------------------------------------------------
