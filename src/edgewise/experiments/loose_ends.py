@@ -169,9 +169,9 @@ def path_of_cells(patterns: Sequence[Sequence[int]], counts: Sequence[float]) ->
     weights = {tuple(p): Fraction(int(c)) for p, c in zip(patterns, counts, strict=True)}
     path: list[int] = []
     while len(path) < len(patterns[0]):
-        whole = sum(weights.values())
+        whole = sum(weights.values(), Fraction(0))
         errors = {
-            j: sum(w for p, w in weights.items() if p[j] < 0) / whole
+            j: sum((w for p, w in weights.items() if p[j] < 0), Fraction(0)) / whole
             for j in range(len(patterns[0]))
             if j not in path
         }
@@ -264,7 +264,7 @@ def tables(scale: Scale, records: Records) -> list[Table]:
 
 
 def _row(kind: str, found: Sequence[Outcome]) -> list[Any]:
-    cost = mean(outcome.get("loss", outcome.get("risk")) for outcome in found)
+    cost = mean(outcome["loss" if "loss" in outcome else "risk"] for outcome in found)
     errors = [outcome["errors"] for outcome in found]
     spread = f" ± {pstdev(errors):.1f}" if len(errors) > 1 else ""
     return [kind, len(found), f"{cost:.4g}", f"{mean(errors):g}{spread}", found[0]["test_rows"]]
