@@ -26,7 +26,7 @@ SCHEDULES = {"constant": (1.0, 1.0, 1.0), "halved": (1.0, 0.5, 0.25), "doubled":
 ROUNDS = {"small": 10, "paper": 60}
 ROWS = {"small": 300, "paper": 1500}
 SPLITS = {"small": 2, "paper": 10}
-DRAWS = {"small": 1, "paper": 5}
+DRAWS = {"small": 1, "paper": 3}
 PAIRS = (0.1, 0.3, 1.0, 3.0)  # drawn per row and round; the paper draws one
 PAIR_ROUNDS = {"small": 10, "paper": 100}
 
@@ -70,7 +70,7 @@ def _splits(scale: Scale, size: Mapping[str, int]) -> Iterator[Cell]:
 
 def _pairs(scale: Scale) -> Iterator[Cell]:
     for ratio in PAIRS:
-        for draw in range(min(3, DRAWS[scale])):
+        for draw in range(DRAWS[scale]):
             params = {"ratio": ratio, "rounds": PAIR_ROUNDS[scale], "rows": ROWS[scale]}
             effort = 0.5 + 3.5 * ratio
             name = f"pairs/{ratio:g} n/draw={draw}"
@@ -266,8 +266,8 @@ def tables(scale: Scale, records: Records) -> list[Table]:
 def _row(kind: str, found: Sequence[Outcome]) -> list[Any]:
     cost = mean(outcome["loss" if "loss" in outcome else "risk"] for outcome in found)
     errors = [outcome["errors"] for outcome in found]
-    spread = f" ± {pstdev(errors):.1f}" if len(errors) > 1 else ""
-    return [kind, len(found), f"{cost:.4g}", f"{mean(errors):g}{spread}", found[0]["test_rows"]]
+    shown = f"{mean(errors):.1f} ± {pstdev(errors):.1f}" if len(errors) > 1 else errors[0]
+    return [kind, len(found), f"{cost:.4g}", shown, found[0]["test_rows"]]
 
 
 EXPERIMENT = Experiment(
