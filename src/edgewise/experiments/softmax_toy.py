@@ -169,10 +169,7 @@ def findings(scale: Scale, records: Records) -> list[Finding]:
         return [Finding("the claims about Figure 7", "claimed", None, "", "not run")]
     draws = [len(found) for (_, a), found in by_noise(records).items() if a in ALGORITHMS]
     told = f"means of {min(draws)} to {max(draws)} draws"
-    found = [
-        _verdict.claim(what, holds, told)
-        for what, holds in claims(errors).items()
-    ]
+    found = [_verdict.claim(what, holds, told) for what, holds in claims(errors).items()]
     return [*found, *_of_ours(errors)]
 
 
