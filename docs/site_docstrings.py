@@ -10,6 +10,9 @@ import edgewise
 
 # The parser takes the first of {"a", "b"} for the default, whatever default= says.
 _CHOICES = re.compile(r"^(\s*\w+ : )\{([^}]*)\}", re.MULTILINE)
+# A type that is also an expression of Python, such as array-like, would be shown as "array - like",
+# and strings without quotes. A word joiner, which is invisible, makes it plain text.
+_TYPE = re.compile(r"^(\s*\w+ : )(?=\S)", re.MULTILINE)
 
 
 class Completed(griffe.Extension):
@@ -21,3 +24,4 @@ class Completed(griffe.Extension):
         obj.docstring.value = _CHOICES.sub(
             lambda found: found[1] + " or ".join(found[2].split(", ")), obj.docstring.value
         )
+        obj.docstring.value = _TYPE.sub("\\1\u2060", obj.docstring.value)
