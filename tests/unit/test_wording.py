@@ -55,6 +55,26 @@ def test_an_equivalent_is_not_suggested_to_an_estimator_without_it():
     assert "l2_regularization" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("objective", "The class of the estimator determines the loss."),
+        ("reg_alpha", "There is no L1 penalty"),
+        ("device", "edgewise runs on CPUs only."),
+        ("eval_set", "Pass X_val and y_val to fit."),
+    ],
+)
+def test_parameters_without_an_equivalent_are_explained(word, hint):
+    with pytest.raises(TypeError, match=f"has no parameter '{word}'. {hint}"):
+        edgewise.LogitBoostClassifier(**{word: 1})
+
+
+@pytest.mark.parametrize("word", ["n_estimators", "learning_rate", "num_leaves"])
+def test_auto_boost_names_the_estimators_that_have_a_parameter(word):
+    with pytest.raises(TypeError, match="single boosters such as AOSOLogitBoostClassifier have it"):
+        edgewise.AutoBoostClassifier(**{word: 1})
+
+
 def test_nothing_near_gives_no_suggestion():
     assert did_you_mean("zzzz", ["max_depth"]) == ""
 

@@ -62,7 +62,7 @@ def _constructor(cls: type, known: Mapping[str, Parameter]) -> Any:
     def __init__(self: Any, **given: Any) -> None:
         for name in given:
             if name not in known:
-                raise no_parameter(cls, name, known)
+                raise TypeError(no_parameter(cls, name, known))
         for name, parameter in known.items():
             setattr(self, name, given.get(name, parameter.default))
 

@@ -35,6 +35,24 @@ _ELSEWHERE = {
 EQUIVALENTS = {theirs: ours for ours, names in _ELSEWHERE.items() for theirs in names.split()}
 
 
+# Parameters of other libraries that have no equivalent, and what to do instead.
+_ABSENT = {
+    name: hint
+    for names, hint in (
+        ("objective loss_function", "The class of the estimator determines the loss."),
+        ("boosting_type boosting booster", "The class of the estimator determines the algorithm."),
+        (
+            "reg_alpha alpha lambda_l1",
+            "There is no L1 penalty; l2_regularization is the L2 penalty.",
+        ),
+        ("device device_type tree_method task_type gpu_id", "edgewise runs on CPUs only."),
+        ("num_class classes_count", "The labels determine the number of classes."),
+        ("eval_set eval_sets x_val y_val", "Pass X_val and y_val to fit."),
+    )
+    for name in names.split()
+}
+
+
 def counted(n: int, what: str, many: str | None = None) -> str:
     """A number with its noun: "1 round", "200 rounds"."""
     return f"{n} {what if n == 1 else many or what + 's'}"
@@ -51,12 +69,13 @@ def did_you_mean(word: str, known: Iterable[Any]) -> str:
     return f" Did you mean {lower[close[0]]!r}?" if close else ""
 
 
-def no_parameter(owner: type, name: str, known: Iterable[str]) -> TypeError:
-    """The error of a constructor for an unknown parameter."""
-    return TypeError(
-        f"{owner.__name__} has no parameter {name!r}.{did_you_mean(name, known)} It has "
-        f"{', '.join(known)}."
-    )
+def no_parameter(owner: type, name: str, known: Iterable[str]) -> str:
+    """Return the message about an unknown parameter of an estimator."""
+    known, lower = list(known), name.lower()
+    hint = f" {_ABSENT[lower]}" if lower in _ABSENT else did_you_mean(name, known)
+    if not hint and "effort" in known and EQUIVALENTS.get(lower, lower) in _ELSEWHERE:
+        hint = " Its fit chooses that; single boosters such as AOSOLogitBoostClassifier have it."
+    return f"{owner.__name__} has no parameter {name!r}.{hint} It has {', '.join(known)}."
 
 
 def hinting(cls: Class) -> Class:
@@ -72,7 +91,7 @@ def hinting(cls: Class) -> Class:
             unknown = [name for name in given if name not in known]
             if not unknown:
                 raise
-            raise no_parameter(cls, unknown[0], known) from None
+            raise TypeError(no_parameter(cls, unknown[0], known)) from None
 
     cls.__init__ = __init__  # type: ignore[misc]
     return cls

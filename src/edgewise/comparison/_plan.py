@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .._ground.errors import InvalidDataError, InvalidParameterError
-from .._ground.wording import did_you_mean
+from .._ground.wording import did_you_mean, no_parameter
 from . import _fingerprint
 from ._features import features_of
 from ._methods import OURS, Method, Setting
@@ -126,10 +126,7 @@ def need_parameters(estimator: Any, given: Mapping[str, Any]) -> None:
     allowed = list(estimator().get_params(deep=False))
     unknown = [name for name in given if name not in allowed]
     if unknown:
-        raise InvalidParameterError(
-            f"{estimator.__name__} has no parameter {unknown[0]!r}."
-            f"{did_you_mean(unknown[0], allowed)} It has {', '.join(allowed)}."
-        )
+        raise InvalidParameterError(no_parameter(estimator, unknown[0], allowed))
 
 
 def splits_of(
