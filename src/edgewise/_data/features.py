@@ -77,7 +77,8 @@ def _of_array(estimator: BaseEstimator, X: Any, *, reset: bool, learn: bool) -> 
     try:
         checked = validate_data(estimator, X, reset=reset, dtype="numeric", ensure_all_finite=False)
     except (OverflowError, ValueError) as error:
-        if not isinstance(error, OverflowError) and "could not convert" not in str(error):
+        of_text = any(words in str(error) for words in ("could not convert", "bytes/strings"))
+        if not isinstance(error, OverflowError) and not of_text:
             raise
         raise InvalidDataError(
             "X must contain only numbers unless it is a data frame; put text and categories into "

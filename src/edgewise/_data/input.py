@@ -89,8 +89,8 @@ def checked(
         y = labels(given[1], names[1])
     if len(y) != len(X):
         raise InvalidDataError(
-            f"{names[0]} and {names[1]} must have one row each per example. Got {names[0]} with "
-            f"{len(X)} rows and {names[1]} with {len(y)}: inconsistent numbers of samples."
+            f"{names[0]} and {names[1]} must have the same number of rows. Got {len(X)} rows in "
+            f"{names[0]} and {len(y)} in {names[1]}: inconsistent numbers of samples."
         )
     if isinstance(y, SoftLabels):
         y, class_weight = y.weighted(class_weight), None

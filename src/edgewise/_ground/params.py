@@ -86,7 +86,7 @@ def share() -> Rule:
 def one_of(*allowed: Any) -> Rule:
     return (
         lambda v: any(isinstance(v, type(a)) and v == a for a in allowed),
-        "one of " + ", ".join(repr(a) for a in allowed),
+        ("one of " if len(allowed) > 1 else "") + ", ".join(map(repr, allowed)),
     )
 
 

@@ -127,7 +127,7 @@ def permutation_importances(
     codes = targets.encode(classes, targets.labels(y, "y"), "y")
     if len(codes) != _num_samples(X):
         raise InvalidDataError(
-            "X and y must have one row each per example. Got X with "
+            "X and y must have the same number of rows. Got X with "
             f"{_num_samples(X)} rows and y with {len(codes)}."
         )
     weights, _ = row_weights(sample_weight, X, codes, None, "sample_weight")

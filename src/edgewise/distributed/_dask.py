@@ -108,7 +108,7 @@ def _aligned(y: Any, X: Any, n_blocks: int, name: str) -> list[Any]:
     elif known and isinstance(y, da.Array) and y.chunks[0] != rows:
         if y.shape[0] != X.shape[0]:
             raise InvalidDataError(
-                f"X and {name} must have one row each per example. Got {X.shape[0]} and "
+                f"X and {name} must have the same number of rows. Got {X.shape[0]} and "
                 f"{y.shape[0]}: inconsistent numbers of samples."
             )
         y = y.rechunk({0: rows})

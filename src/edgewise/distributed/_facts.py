@@ -111,7 +111,7 @@ def part_facts(raw: Raw, summarise: bool, n_threads: int) -> PartFacts:
     X, y = matrix(raw.X), _labels(raw.y)
     if len(X.shape) != 2 or len(X) != len(y):
         raise InvalidDataError(
-            "X must have two dimensions, and X and y one row each per example, block by block. "
+            "X must have two dimensions, and every block of X as many rows as that of y. "
             f"Got blocks of shape {X.shape} and {y.shape}."
         )
     w = np.ones(len(y)) if raw.weights is None else row_weights(raw.weights)

@@ -64,7 +64,7 @@ def _of(raw: Raw) -> tuple[Raw, SoftLabels]:
     X = matrix(raw.X)
     if len(labels) != len(X):
         raise InvalidDataError(
-            f"X and y must have one row each per example, block by block. Got blocks of {len(X)} "
+            f"Every block of X must have as many rows as that of y. Got blocks of {len(X)} "
             f"and {len(labels)} rows."
         )
     weights = None if raw.weights is None else row_weights(raw.weights)

@@ -124,7 +124,7 @@ def certificate(
     rows = matrix(estimator, X, reset=False)
     if len(rows) != len(Y):
         raise InvalidDataError(
-            f"X and y must have one row each per example. Got {len(rows)} and {len(Y)} rows."
+            f"X and y must have the same number of rows. Got {len(rows)} and {len(Y)} rows."
         )
     present = check_shares(sample_weight, len(Y)) > 0
     given = None if sample_weight is None else np.asarray(sample_weight, dtype=float)[present]

@@ -23,7 +23,7 @@ def count(
     labels, predictions = _vector(y), _matrix(H)
     if len(labels) != len(predictions):
         raise InvalidDataError(
-            "y and H must have one row each per example. Got "
+            "y and H must have the same number of rows. Got "
             f"{len(labels)} labels and {len(predictions)} rows of predictions."
         )
     labels, predictions = _signs(labels, predictions)
