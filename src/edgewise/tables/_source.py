@@ -183,11 +183,20 @@ def _from_builtin(name: str, path: Path) -> Any:
     if path.is_dir():
         raise InvalidDataError(f"{name} is a folder; give a file or a built-in set.")
     if not _builtin.has(name):
+        known = [*_builtin.names(), *_files_beside(path)]
         raise InvalidDataError(
             f"There is no file {name!r} and no built-in set of that name."
-            f"{did_you_mean(name, _builtin.names())} The sets are {', '.join(_builtin.names())}."
+            f"{did_you_mean(name, known)} The sets are {', '.join(_builtin.names())}."
         )
     return _builtin.load(name)
+
+
+def _files_beside(path: Path) -> list[str]:
+    """The tables in the folder of a file that does not exist."""
+    try:
+        return sorted(str(file) for file in path.parent.iterdir() if file.suffix in FORMATS)
+    except OSError:
+        return []
 
 
 def _format(path: Path, given: str | None) -> str:
