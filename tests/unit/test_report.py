@@ -133,6 +133,14 @@ def test_figures_are_the_metrics(made, fitted):
     assert [row[2] for row in by_class] == [f"{r:.3f}" for r in recalls]
 
 
+def test_a_class_that_is_not_tested_has_no_recall(fitted):
+    model, X, y = fitted
+    some = y[200:] != "low"
+    page = Read(model.report(X[200:][some], y[200:][some]).html)
+    low = next(row for row in page.table("class", "rows", "recall") if row[0] == "low")
+    assert low[1:3] == ["0", "–"]
+
+
 def test_worst_confusions_are_named(made, fitted):
     model, X, y = fitted
     worst = metrics.worst_confusions(y[200:], model.predict(X[200:]), n=10)
@@ -140,7 +148,7 @@ def test_worst_confusions_are_named(made, fitted):
     assert [(r[0], r[1], r[2]) for r in told] == [
         (c.true, c.predicted, f"{c.count:g}") for c in worst
     ]
-    words = f"the model predicts {worst[0].predicted} for {worst[0].true}"
+    words = f"the model predicts '{worst[0].predicted}' in {worst[0].count:.0f} of the rows"
     assert any(words in text for text in made.words)
 
 

@@ -20,6 +20,7 @@ from .._data.kinds import time_kind_of
 SAMPLE = 20_000  # rows that a check looks at
 LEAK = 0.98  # share of held-out rows a column alone must predict to be suspicious
 FEW = 20  # rows below which a column cannot be called an identifier
+CHANCE = 0.01  # of different whole numbers in all rows, below which they are no accident
 RARE = 10  # rows below which a class is called rare
 BINS = 64  # of a column of numbers, in the check for leaks
 SHOWN = 5  # columns or classes named in a sentence
@@ -30,6 +31,8 @@ _MONEY = re.compile(
     r"^[-+(]?\s*(?:[$€£¥₹]|USD|EUR|GBP|CHF)?\s*[-+]?\d{1,3}(?:[,.'\s]?\d{3})*(?:[.,]\d+)?\s*"
     r"(?:[$€£¥₹%]|USD|EUR|GBP|CHF)?\)?$"
 )
+
+_ID = re.compile(r"(?:^|[^A-Za-z])(?:(?i:id|key|uuid|number|no|nr))$|[a-z](?:Id|ID|Key|Number)$")
 
 
 class Finding(NamedTuple):
@@ -91,7 +94,7 @@ def data_findings(X: Any, y: ArrayLike, names: Sequence[str]) -> list[Finding]:
     rows = np.unique(np.linspace(0, len(labels) - 1, SAMPLE).astype(int))
     _, codes = np.unique(labels[rows].astype(str), return_inverse=True)
     for name, column in zip(names, columns_of(X), strict=False):
-        kind = _kind_of(column, rows, codes)
+        kind = _kind_of(str(name), column, rows, codes)
         if kind is not None:
             found[kind].append(name)
     return [
@@ -121,19 +124,35 @@ def is_missing(value: Any) -> bool:
     return unknown or (isinstance(value, float) and math.isnan(value))
 
 
-def _kind_of(column: NDArray[Any], rows: NDArray[Any], codes: NDArray[Any]) -> str | None:
+def _kind_of(
+    name: str, column: NDArray[Any], rows: NDArray[Any], codes: NDArray[Any]
+) -> str | None:
     times = column.dtype.kind in "mM" or _is_of_time_objects(column)
     values, numeric = _plain(_ticks(column) if column.dtype.kind in "mM" else column)
     present = values[~np.isnan(values)] if numeric else values[values != ""]
     distinct = len(np.unique(present))
     if distinct <= 1:
         return "constant"
-    whole = not times and (not numeric or bool(np.all(present == np.round(present))))
     if not numeric and _looks_numeric(present[:SAMPLE]):
         return "numbers"
-    if whole and len(present) == len(values) == distinct and distinct >= FEW:
+    everywhere = len(present) == len(values) == distinct and distinct >= FEW
+    if everywhere and not times and (not numeric or _numbers_rows(name, present)):
         return "identifier"
     return "leak" if _decides(values[rows], codes, numeric=numeric) else None
+
+
+def _numbers_rows(name: str, values: NDArray[np.float64]) -> bool:
+    """Return whether different numbers identify rows: by their name, or by their narrow range.
+
+    n whole numbers drawn from a range of r all differ with a probability of about
+    exp(-n (n - 1) / (2 r)). Amounts in dollars may; customer numbers must.
+    """
+    if not np.all(values == np.round(values)):
+        return False
+    if _ID.search(name):
+        return True
+    n, span = len(values), float(values.max() - values.min()) + 1.0
+    return n * (n - 1) / (2.0 * span) > -math.log(CHANCE)
 
 
 def _is_of_time_objects(column: NDArray[Any]) -> bool:
@@ -193,7 +212,7 @@ def _binned(values: NDArray[Any]) -> NDArray[Any]:
 _ABOUT = {  # of one column, of several; what to do about one, about several
     "leak": (
         "nearly decides the target alone, which suggests a leak",
-        "nearly decide the target alone, each of them, which suggests leaks",
+        "each nearly decide the target alone, which suggests leaks",
         "Check that its value is known when predictions are made, and drop it otherwise.",
         "Check that their values are known when predictions are made, and drop them otherwise.",
     ),
@@ -212,10 +231,10 @@ _ABOUT = {  # of one column, of several; what to do about one, about several
     "numbers": (
         "is text that looks like numbers",
         "are text that looks like numbers",
-        "Remove currency signs and separators, and words that are no numbers; as text the order "
-        "of the values is lost.",
-        "Remove currency signs and separators, and words that are no numbers; as text the order "
-        "of the values is lost.",
+        "Remove currency signs and separators, and replace words by missing values: a model of "
+        "text does not know the order of the numbers.",
+        "Remove currency signs and separators, and replace words by missing values: a model of "
+        "text does not know the order of the numbers.",
     ),
 }
 
@@ -225,6 +244,22 @@ def _about(kind: str, names: Sequence[str]) -> Finding:
     if len(names) == 1:
         return Finding(kind, f"Column {names[0]!r} {one}.", advice)
     return Finding(kind, f"Columns {_listed(names)} {many}.", advice_many)
+
+
+def written_findings(names: Sequence[str]) -> list[Finding]:
+    """Findings about columns of text that were read as numbers."""
+    if not names:
+        return []
+    one = len(names) == 1
+    return [
+        Finding(
+            "numbers",
+            f"{'Column' if one else 'Columns'} {_listed(names)} "
+            f"{'is' if one else 'are'} text of numbers, such as amounts of money, and "
+            f"{'was' if one else 'were'} read as numbers.",
+            "Check a value; --category NAME keeps a column as text.",
+        )
+    ]
 
 
 def _rare_classes(y: NDArray[Any]) -> list[Finding]:
@@ -240,9 +275,9 @@ def _rare_classes(y: NDArray[Any]) -> list[Finding]:
                 f"{'Class' if one else 'Classes'} {_listed(single)} "
                 f"{'has a single row' if one else 'have a single row each'}, which cannot be used "
                 "both to learn and to test.",
-                "Collect more rows, merge it with another class, or leave it out."
+                "Collect more rows, merge the class with another one, or leave it out."
                 if one
-                else "Collect more rows, merge them with other classes, or leave them out.",
+                else "Collect more rows, merge the classes with others, or leave them out.",
             )
         )
     if rare:
@@ -251,7 +286,7 @@ def _rare_classes(y: NDArray[Any]) -> list[Finding]:
                 "rare class",
                 f"{'Class' if len(rare) == 1 else 'Classes'} {_listed(rare)} "
                 f"{'has' if len(rare) == 1 else 'have'} fewer than {RARE} rows.",
-                "Figures about so few rows say little.",
+                "Figures about so few rows are uncertain.",
             )
         )
     return found
@@ -289,7 +324,7 @@ def model_findings(
                 Finding(
                     "overfit",
                     f"The model is overfit: the log loss of held-out rows is lowest after {rounds} "
-                    f"({losses[best]:.3g}) and {losses[-1]:.3g} after all {len(losses)}.",
+                    f"({losses[best]:.3g}) and rises to {losses[-1]:.3g} after all {len(losses)}.",
                     "Use early stopping (--early-stopping, or early_stopping=True), fewer rounds, "
                     "or AutoBoost.",
                 )

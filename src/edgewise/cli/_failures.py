@@ -1,13 +1,15 @@
 """Exit codes: 0 done, 1 bad input, 2 wrong usage (typer's), 130 interrupted.
 
-What went wrong is one line on stderr, never a traceback. A traceback means a mistake of ours.
+An error or a warning is one line on stderr, never a traceback. A traceback is a bug of edgewise.
 """
 
 import functools
 import os
 import re
 import sys
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NoReturn, TypeVar
 
 import typer
@@ -27,17 +29,18 @@ def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
 
 
 def guarded(command: Command) -> Command:
-    """The command, with errors that the user can do something about told in one line."""
+    """Show the warnings of a command, and the errors that a user can correct, in one line each."""
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> Any:
         if sys.stdout is None:  # closed before Python began
             fail("Cannot write: standard output is closed.")
         try:
-            command(*args, **options)
+            with _plain_warnings():
+                command(*args, **options)
             sys.stdout.flush()
         except BrokenPipeError:
-            _forget_output()  # who reads has gone, as `head` does
+            _forget_output()  # the reader has closed its end, as `head` does
             raise typer.Exit(BAD_INPUT) from None
         except OSError as error:
             _forget_output()
@@ -50,6 +53,22 @@ def guarded(command: Command) -> Command:
             fail("Interrupted.", INTERRUPTED)
 
     return run  # type: ignore[return-value]
+
+
+@contextmanager
+def _plain_warnings() -> Iterator[None]:
+    """Show a warning once and without the place in the sources that issued it."""
+    shown: set[str] = set()
+
+    def show(message: Warning | str, *_: Any) -> None:
+        text = visible(re.sub(r"\s+", " ", f"warning: {message}"))
+        if text not in shown:
+            shown.add(text)
+            typer.echo(text, err=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = show
+        yield
 
 
 def _of_system(error: OSError) -> str:

@@ -10,6 +10,7 @@ from .. import report as reports
 from .._data.rows import stratified_split
 from .._data.targets import encode
 from .._ground.errors import InvalidDataError
+from .._ground.wording import counted
 from ..comparison import OURS, Comparison, Row
 from ..tables import Table
 from ._screen import spinner
@@ -29,7 +30,7 @@ def can_report() -> bool:
 def save_model_report(
     fitted: Any, table: Table, path: Path, command: str, test: tuple[Any, Any] | None
 ) -> tuple[str, ...]:
-    """On test rows; without any, on a fifth of the rows and with a model that has not seen them.
+    """Write a report on test rows, or on a fifth of the rows and a model of the others.
 
     Returns the findings.
     """
@@ -43,8 +44,11 @@ def save_model_report(
                 "Every class has only one row, so the report can hold none out. Pass --test."
             )
         train, test = table.take(kept), table.take(held)
+        notations = getattr(fitted, "notations_", {})
         fitted = type(fitted)(**fitted.get_params(deep=False)).fit(*train)
-        title += f" (a model of {len(kept)} rows, judged by {len(held)} others)"
+        if notations:
+            fitted.notations_ = notations
+        title += f" (a model of {counted(len(kept), 'row')}, tested on {len(held)} others)"
     with spinner("writing the report"):
         page = reports.model_report(
             fitted, *test, X_train=train[0], y_train=train[1], command=command, title=title

@@ -154,6 +154,7 @@ def _facts(job: _Job, fitted: Any, thresholds: Offsets | None, seconds: float) -
         "method": job.method,
         "algorithm": type(fitted).__name__,
         "parameters": job.given,
+        "members": len(fitted.members_["rounds"]) if hasattr(fitted, "members_") else None,
         "rounds": getattr(fitted, "n_iter_", None),
         "stopped": getattr(fitted, "stop_reason_", None),
         "training_error": float((fitted.predict(table.X) != table.y).mean()),
@@ -230,6 +231,10 @@ def _show(facts: dict[str, Any]) -> None:
     rounds = (
         f"{counted(facts['rounds'], 'round')} ({facts['stopped']})" if facts["rounds"] else "fitted"
     )
+    if facts["members"]:
+        rounds = (
+            f"{counted(facts['members'], 'member')}, {counted(facts['rounds'], 'round')} in all"
+        )
     say(
         f"{facts['algorithm']}: {rounds} in {facts['fit_seconds']:.1f} s, training error "
         f"{100 * facts['training_error']:.2f} %"

@@ -93,8 +93,9 @@ def _show(facts: dict[str, Any], top: int) -> None:
     listed = ", ".join(labels[:_CLASSES_SHOWN]) + (", ..." if len(labels) > _CLASSES_SHOWN else "")
     shown.print(f"{facts['model']}: {facts['algorithm']}, {size(facts['bytes'])}")
     shown.print(f"classes: {len(labels)} ({listed})")
-    kinds = [f"{len(facts[kind])} {kind}" for kind in ("categories", "dates") if facts[kind]]
-    text = f", of them {' and '.join(kinds)}" if kinds else ""
+    nouns = {"categories": ("category", "categories"), "dates": ("date", "dates")}
+    kinds = [counted(len(facts[kind]), *noun) for kind, noun in nouns.items() if facts[kind]]
+    text = f", including {' and '.join(kinds)}" if kinds else ""
     shown.print(f"features: {facts['features']}{text}")
     if facts["rounds"] is not None:
         trees = counted(facts["trees"], "tree")

@@ -4,7 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from .._tools.findings import Finding, Outcome, data_findings, model_findings
+from .._tools.findings import (
+    Finding,
+    Outcome,
+    data_findings,
+    model_findings,
+    written_findings,
+)
 from .._tools.rounds import has_rounds, share_wrong, staged_figures
 from ._evidence import Evidence
 from ._inputs import Section
@@ -27,7 +33,9 @@ def findings_of(evidence: Evidence) -> list[Finding]:
     found = []
     if rows.X is not None and evidence.estimator is not None:
         names = feature_names(evidence.estimator, int(np.shape(rows.X)[1]))
+        written: dict[int, str] = getattr(evidence.estimator, "notations_", {})
         found = data_findings(rows.X, rows.y, names)
+        found += written_findings([names[j] for j in written])
     return found + _about_the_fit(evidence)
 
 

@@ -106,8 +106,15 @@ def _by_class(evidence: Evidence) -> Table:
     precision, recall, f1, support = (np.asarray(s) for s in scores)
     order = np.argsort(f1, kind="stable") if len(classes) > MANY else np.arange(len(classes))
     what = "label" if evidence.multi_label else "class"
+    named = said.sum(axis=0) if evidence.multi_label else [np.sum(said == c) for c in classes]
     rows = [
-        [evidence.names[k], int(support[k]), float(recall[k]), float(precision[k]), float(f1[k])]
+        [
+            evidence.names[k],
+            int(support[k]),
+            float(recall[k]) if support[k] else None,
+            float(precision[k]) if named[k] else None,
+            float(f1[k]) if support[k] or named[k] else None,
+        ]
         for k in order[:200]
     ]
     formats = dict.fromkeys(("recall", "precision", "F1"), ".3f")
@@ -148,8 +155,8 @@ def confusions_section(evidence: Evidence) -> Section:
     if worst:
         first = worst[0]
         words = (
-            f"The worst confusion: the model predicts {first.predicted} for {first.true} in "
-            f"{first.count:,.0f} rows, {first.rate:.1%} of the rows of class {first.true}."
+            f"The worst confusion: the model predicts {str(first.predicted)!r} in "
+            f"{first.count:,.0f} of the rows of class {str(first.true)!r}, {first.rate:.1%} of them."
         )
     else:
         words = "All predictions for held-out rows are correct."

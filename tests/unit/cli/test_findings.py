@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support_cli import done, done_json, refused
+from support_cli import done, done_json, process, refused
 
 from edgewise import LogitBoostClassifier
 from edgewise._tools.findings import Outcome, data_findings, model_findings
@@ -82,10 +82,61 @@ def test_one_report_names_all_six(messy):
         assert words.replace("'", "&#39;") in page.html
 
 
+def test_one_command_names_all_six_in_the_terminal_and_the_report(tmp_path, monkeypatch):
+    """Amounts are read as numbers here; in the test rows the leak is broken."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    signal = rng.normal(size=N)
+    labels = np.where(signal + 2 * rng.normal(size=N) > 0, "late", "in time").astype(object)
+    labels[7] = "unknown"
+    told = np.select([labels == "in time", labels == "late"], [0, 2], 5)
+    told[300:] = rng.permutation(told[300:])
+    lines = [
+        f'{70000 + i},{signal[i]:.2f},DE,"${rng.integers(900, 20000):,}",{told[i]},{labels[i]}'
+        for i in rng.permutation(N)
+    ]
+    header = "customer id,income,country,amount,reminders,outcome"
+    train = [line for line in lines if int(line.split(",")[0]) < 70300]
+    Path("train.csv").write_text("\n".join([header, *train]))
+    Path("test.csv").write_text("\n".join([header, *(set(lines) - set(train))]))
+    words = ["fit", "train.csv", "--test", "test.csv", "--method", "logitboost"]
+    words += ["--param", "n_estimators=100", "--param", "min_samples_leaf=1"]
+    terminal = done(*words, "--model", "m.edgewise", "--report", "r.html")
+    page = Path("r.html").read_text()
+    for finding in (
+        "'reminders' nearly decides the target alone",
+        "'customer id' has a different value in every row",
+        "'country' has the same value in every row",
+        "'amount' is text of numbers, such as amounts of money, and was read as numbers",
+        "'unknown' has a single row",
+        OVERFIT,
+    ):
+        assert finding in terminal
+        assert finding.replace("'", "&#39;") in page
+
+
+def test_amounts_that_happen_to_differ_are_no_identifier():
+    amounts = np.random.default_rng(1).permutation(np.arange(0, 9_000_000, 10_000))[:300] + 0.0
+    labels = np.arange(300) % 3
+    assert data_findings(amounts[:, None], labels, ["amount"]) == []
+    assert [f.kind for f in data_findings(amounts[:, None], labels, ["order id"])] == ["identifier"]
+    numbers = np.random.default_rng(1).permutation(300)[:, None]
+    assert [f.kind for f in data_findings(numbers, labels, ["order"])] == ["identifier"]
+
+
+def test_a_warning_is_one_line_without_the_place_in_the_sources(messy):
+    words = ("fit", messy, "--target", "answer", "--model", "m.edgewise", "--param", "effort=fast")
+    warned = process(*words, "--report", "r.html").stderr.splitlines()
+    assert [line for line in warned if "only one row" in line] == [
+        "warning: Class odd has only one row, which is learned from but never held out."
+    ]
+    assert "FitWarning" not in "".join(warned)
+
+
 def test_an_overfit_model_is_named_by_its_rounds():
     found = model_findings(None, [0.6, 0.5, 0.4, 0.5, 0.9])
     assert [finding.kind for finding in found] == ["overfit"]
-    assert "lowest after 3 rounds (0.4) and 0.9 after all 5" in found[0].text
+    assert "lowest after 3 rounds (0.4) and rises to 0.9 after all 5" in found[0].text
 
 
 def test_an_overfit_model_is_named_by_its_errors():

@@ -102,7 +102,7 @@ def test_reports(tmp_path, iris_model):
     write_csv(tmp_path / "cars.csv", cars(150))
     words = ("fit", "cars.csv", "--model", "m.edgewise", *ROUNDS, "--report", "r.html")
     assert done_json(*words)["report"] == "r.html"
-    assert "a model of 120 rows, judged by 30 others" in (tmp_path / "r.html").read_text()
+    assert "a model of 120 rows, tested on 30 others" in (tmp_path / "r.html").read_text()
     write_csv(tmp_path / "test.csv", cars(60, seed=1))
     done(*words, "--test", "test.csv")
     assert "AOSOLogitBoostClassifier on cars.csv<" in (tmp_path / "r.html").read_text()
@@ -259,7 +259,7 @@ def test_what_is_in_a_model(cars_model):
     shares = list(facts["importances"].values())
     assert shares == sorted(shares, reverse=True)
     shown = done("inspect", cars_model, "--top", 1)
-    assert "features: 3, of them 1 categories" in shown
+    assert "features: 3, including 1 category" in shown
     assert f"and {len(shares) - 1} more (--top)" in shown
 
 
