@@ -116,10 +116,11 @@ def fit(
     for name, value in (("--report", report), ("--test", test), ("--jobs", jobs)):
         words += [] if value is None else [name, str(value)]
     facts["command"] = shlex.join(words)
-    if report is None:
-        facts["findings"] = findings(table)
-    else:
-        facts["findings"] = save_model_report(fitted, table, report, facts["command"], tested)
+    facts["findings"] = (
+        findings(table)
+        if report is None
+        else save_model_report(fitted, table, report, facts["command"], tested)
+    )
     if as_json:
         show_json(facts)
     else:

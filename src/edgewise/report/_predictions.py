@@ -156,7 +156,7 @@ def confusions_section(evidence: Evidence) -> Section:
         first = worst[0]
         words = (
             f"The worst confusion: the model predicts {str(first.predicted)!r} in "
-            f"{first.count:,.0f} of the rows of class {str(first.true)!r}, {first.rate:.1%} of them."
+            f"{first.count:,.0f} of the rows of class {str(first.true)!r} ({first.rate:.1%})."
         )
     else:
         words = "All predictions for held-out rows are correct."
