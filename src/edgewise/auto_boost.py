@@ -1,13 +1,13 @@
-"""AutoBoost: the best model without tuning, from one fit.
+"""AutoBoost: an accurate model without tuning, from one fit.
 
-Rows are binned once and cut into folds. On all folds but one a booster of the logistic family is
-fitted, which stops on the fold that it has not seen; a small portfolio of settings goes round the
-folds. A second stage boosts from linear scores, where that helps. The model is the mean of the
-members' scores. Scores are sums of leaf values, so the mean is one ordinary forest, which
-everything that reads models understands.
+Rows are binned once and divided into folds. For each fold, a booster of the logistic family learns
+from the other folds and stops on the held-out fold; the members take turns with a small portfolio
+of settings. A second stage boosts from linear scores, if that helps. The model is the mean of the
+members' scores. Scores are sums of leaf values, so the mean is one ordinary forest, which works
+like any other model.
 
-Every row has been held out: the fit leaves out-of-fold probabilities, and with them the error and
-log loss to expect on new rows.
+Every row has been held out, so the fit also computes out-of-fold probabilities, and from them the
+error and log loss to expect on new rows.
 """
 
 import time
@@ -63,10 +63,10 @@ NEW_ROWS = 3  # intervals are for test sets that have a third of the rows of the
 
 @estimator
 class AutoBoostClassifier(Booster):
-    """AutoBoost: the mean of boosted forests, each stopped on rows it has not seen.
+    """AutoBoost: the mean of boosted forests, each stopped early on held-out rows.
 
-    Start with this classifier. It needs no tuning: the number of rounds follows from held-out rows,
-    and the members differ in the settings a tuner would try.
+    Start with this classifier. It needs no tuning: held-out rows determine the number of rounds,
+    and the members differ in the settings that a search would try.
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ class AutoBoostClassifier(Booster):
     Attributes
     ----------
     oof_proba_ : ndarray of shape (n_rows, n_classes)
-        Out-of-fold probabilities: those of members that have not seen the row. NaN for rows that
-        every member has seen. Rows of weight zero are not included.
+        Out-of-fold probabilities, from the members that held the row out. NaN for rows that no
+        member held out. Rows of weight zero are not included.
     expected_error_ : Expected
         ``Expected(value, low, high)``: the error rate to expect on new rows, and an interval that
         contains the error of a test set (of a third of the rows or more) with probability 0.95.
@@ -224,7 +224,7 @@ class AutoBoostClassifier(Booster):
         self._judge(members, weights, held)
 
     def _check_constraints(self) -> None:
-        """Raise what members would, but in the name of this class."""
+        """Raise the errors that members would raise, in the name of this class."""
         constraints.interactions(self)
         constraints.directions(self, self.classes_)
 
@@ -272,7 +272,7 @@ class AutoBoostClassifier(Booster):
         return done, shared.columns
 
     def _shared(self, rows: Rows, stages: Sequence[Stage], begin: float) -> tuple[Shared, int]:
-        """What members share, and how many of them are fitted at a time."""
+        """Return the inputs that members share, and how many members are fitted at a time."""
         K = len(self.classes_)
         categorical = features.columns_of(self.is_categorical_)
         rows = grouped(rows, categorical, K, most_alone=MOST_ALONE)
@@ -317,7 +317,7 @@ class AutoBoostClassifier(Booster):
             yield Task(name, booster, number, planned.folds, out, own, stage.linear)
 
     def _tell(self, booster: Any) -> None:
-        """What growing trees asks of a booster that is being fitted."""
+        """Return the attributes of a fit that growing trees needs."""
         names = ("classes_", "is_categorical_", "dates_", "n_features_in_", "feature_names_in_")
         for name in names:
             if hasattr(self, name):
@@ -326,7 +326,7 @@ class AutoBoostClassifier(Booster):
     def _restored(self, name: str, value: Any) -> Any:
         return Expected(*value) if name.startswith("expected_") and value else value
 
-    # --- what a fit leaves --------------------------------------------------------------------
+    # --- results of a fit --------------------------------------------------------------------
 
     def _memory(self, size: Size) -> int:
         """Members that are fitted at a time, out-of-fold scores, and the models of all."""
@@ -361,13 +361,13 @@ class AutoBoostClassifier(Booster):
         if self.n_iter_ == 0:
             warnings.warn(
                 "No member learned anything: no tree lowers the loss of held-out rows. The model "
-                "answers with the class frequencies.",
+                "predicts the class frequencies.",
                 FitWarning,
                 stacklevel=5,
             )
 
     def _judge(self, members: list[Member], weights: list[float], held: HeldOut) -> None:
-        """Out-of-fold probabilities, and what they say of new rows."""
+        """Set the out-of-fold probabilities and the expected error and log loss."""
         oof = out_of_fold(members, weights, held.rows)
         proba = oof.scores.copy()
         _core.softmax(proba, 1)
@@ -390,7 +390,7 @@ class AutoBoostClassifier(Booster):
 
 
 def _weights(members: Sequence[Member], held: HeldOut) -> list[float]:
-    """Of each member: the weight of its stage, shared among the members of the stage."""
+    """Return the weight of each member: that of its stage, shared among its members."""
     stages = sorted({m.stage for m in members})
     parts = {s: [m for m in members if m.stage == s] for s in stages}
     chosen = {s: 1 for s in stages}

@@ -1,1 +1,1 @@
-"""The parts of AutoBoost: folds, members, the choice among them, and what to expect of it."""
+"""The parts of AutoBoost: folds, members, their weights, and the expected error."""

@@ -1,14 +1,14 @@
-"""What to expect on new rows, from out-of-fold scores.
+"""The error and log loss to expect on new rows, from out-of-fold scores.
 
-The mean of many members is better than the few that have not seen a row. If members err
-independently about their common mean, the loss of the mean of m members is L + c / m. Rows that two
-members or more have not seen show c: what their mean gains over each alone. So the loss of m
-members is extrapolated to that of the ensemble.
+The mean of many members is better than the few that held a row out. If the errors of members are
+independent around their common mean, the loss of the mean of m members is L + c / m. Rows that two
+or more members held out determine c, the gain of their mean over each alone. The loss of m members
+is then extrapolated to that of the ensemble.
 
-An interval holds the mean over new rows with probability 0.95: it counts the chance in the rows of
-the fit, in the gain, and in the new rows. Losses have long tails, and rows of a kind that the fit
-has not met lose most, so the variance counts one row more, which loses as much as one that is given
-the probability 1 / n (the rule of succession).
+An interval contains the mean over new rows with probability 0.95. It accounts for the sampling
+error of the rows of the fit, of the gain, and of the new rows. Losses have long tails, and rows of
+a kind that the fit has not met lose most, so the variance counts one more row, whose label has the
+probability 1 / n (the rule of succession).
 """
 
 import math
@@ -32,7 +32,7 @@ class Expected(NamedTuple):
 
 
 def rule(most: float) -> p.Rule:
-    """For model files: what is expected of new rows, or nothing if no row could be held out."""
+    """The rule of model files: an expectation, or None if no row could be held out."""
 
     def test(value: Any) -> bool:
         if value is None:
@@ -46,7 +46,7 @@ def rule(most: float) -> p.Rule:
 
 
 class PerRow(NamedTuple):
-    """A loss of out-of-fold answers, row by row."""
+    """A loss of out-of-fold predictions, row by row."""
 
     together: Array  # (n): of the mean of all members that have not seen the row
     alone: Array  # (n): mean over the losses of each of them

@@ -1,8 +1,8 @@
-"""Folds: which rows each member of AutoBoost does not see.
+"""Folds: the rows that each member of AutoBoost holds out.
 
-Rows come in an order that follows from a hash of what they hold, so that the folds are the same for
-any order in which they were given. The seed shuffles them, and they are dealt out class by class:
-every fold holds its share of every class. Rows of one group share a fold.
+Rows are ordered by a hash of their values, so the folds do not depend on the order in which the
+rows were given. The seed shuffles them, and they are dealt out class by class: every fold has its
+share of every class. Rows of one group share a fold.
 """
 
 import numpy as np
@@ -29,7 +29,7 @@ def dealt_folds(codes: Labels, n_folds: int, seed: int) -> Folds:
 
 
 def group_folds(codes: Labels, groups: NDArray[np.intp], n_folds: int, seed: int) -> Folds:
-    """The fold of each row, groups (n) kept whole: each goes where its classes are rarest yet.
+    """Return the fold of each row; a group goes to the fold in which its classes are rarest so far.
 
     The largest groups choose first; of equals, the one with the smallest hash. Of folds that have
     as few rows of its classes, a group takes the one with the fewest rows: groups of different

@@ -19,7 +19,7 @@ FEW = 200  # rows up to which equal ones are one
 
 
 class HeldOut(NamedTuple):
-    """Rows in an order of their own, so that sums do not depend on how they came."""
+    """Rows ordered by content, so that sums do not depend on the order of the input."""
 
     rows: Rows  # with soft labels, copies
     place: NDArray[np.intp]  # (n_given): where each given row is, or the first of its copies
@@ -51,11 +51,12 @@ def held_out(
 def _in_order(
     rows: Rows, groups: NDArray[np.intp] | None
 ) -> tuple[Rows, NDArray[np.intp], NDArray[np.intp]]:
-    """Rows ordered by what they hold; where each comes from, and where each given row goes to.
+    """Order rows by content; return also the source of each row and the place of each given row.
 
-    Equal rows stay apart: new rows repeat old ones as often as old ones repeat each other, so they
-    may be in different folds. But few rows say little of that, and one that is learned from and
-    held out spoils what they say: up to FEW, one row stands for equal ones, with their weight.
+    Equal rows remain separate and may be in different folds, because new rows repeat old ones as
+    often as old ones repeat each other. In small tables a row that is both learned from and held
+    out would distort the held-out loss: up to FEW rows, one row with their weight replaces equal
+    rows.
     """
     parts = (rows.codes, rows.soft, groups)
     keys = row_keys(rows.X, *(part for part in parts if part is not None))
@@ -106,7 +107,7 @@ def group_numbers(
 
 
 def warn_of_rare(held: HeldOut, classes: NDArray[Any], *, by_groups: bool, stacklevel: int) -> None:
-    """Says which classes cannot be held out as others are."""
+    """Warn of classes that cannot be held out as others are."""
     folds, codes = held.of_stage[0], held.rows.codes
     if by_groups:
         rare = [k for k in range(len(classes)) if len(np.unique(folds[codes == k])) == 1]

@@ -1,8 +1,9 @@
 """Linear starts: multinomial logistic regression, for members that boost from its scores.
 
-Trees cut across one column at a time, and need many cuts where classes are parted by a sum of
-columns. Half of the scores of a linear model leave that to it, and the rest to the trees. (All of
-them would leave too little: the linear model has seen the rows that the trees learn from.)
+Trees cut one column at a time and need many cuts where a sum of columns separates the classes. Half
+of the scores of a linear model cover this part, and the trees learn the rest. (With all of the
+scores they would learn too little, since the linear model has seen the rows that the trees learn
+from.)
 
 Coefficients are found by L-BFGS (Liu and Nocedal 1989). It starts from the metric of metric.py: the
 Hessian of the log loss is at most half of the columns' second moments (Böhning 1992), so the first
@@ -59,14 +60,14 @@ def mean_linear(weighted: Sequence[tuple[Linear, float]]) -> Linear:
 
 
 def pays(n_rows: int, n_columns: int, n_classes: int) -> bool:
-    """Whether the descent takes no longer than boosting: columns times classes may be many."""
+    """Return whether the descent is affordable: columns times classes may be many."""
     return n_columns > 0 and n_rows * n_columns * n_classes <= MOST_WORK
 
 
 def fitted_linear(
     columns: Columns, rows: Rows, held_out: NDArray[np.bool_], prior: Scores, n_threads: int
 ) -> Linear:
-    """Half of the linear model that is best for the held-out rows, and half of the `prior`."""
+    """Return half of the linear model that is best on the held-out rows plus half of `prior`."""
     descent = _Descent(columns, rows, held_out, prior, n_threads)
     best, kept = descent.held_out_loss(), descent.coefficients
     least_fall, checkpoint = LEAST_FALL * best, (best, 0)

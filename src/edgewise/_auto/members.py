@@ -1,10 +1,10 @@
 """Members: boosters of the logistic family that share the binned rows of a fit.
 
 A member learns from the rows of all folds but one and stops on that one. All rows are binned once;
-a mask says which ones a member learns from. Trees lead the other rows to their leaves, too, so the
-state of the fit holds the held-out probabilities, and watching them costs no prediction.
+a mask selects those that a member learns from. Its trees also route the other rows to their leaves,
+so the state of the fit contains the held-out probabilities, and no separate prediction is needed.
 
-Some members boost from linear scores. These are trees, too, and the first round of such a member.
+Some members boost from linear scores. These are stored as trees, in the first round of the member.
 """
 
 import time
@@ -98,7 +98,7 @@ class Task(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What all members have in common."""
+    """The inputs that all members share."""
 
     rows: Rows
     data: _core.BinnedData
@@ -143,8 +143,8 @@ class _HeldOut(Watcher):
 class _Quickening(Watcher):
     """Lets the learning rate of a rule grow in late rounds.
 
-    Once probabilities are near 0 and 1, `l2_regularization` makes the steps of leaves small. So
-    members with hundreds of rounds are done in half of them.
+    Once probabilities are near 0 and 1, `l2_regularization` makes the steps of leaves small. With a
+    growing rate, members of hundreds of rounds need half as many.
     """
 
     def __init__(self, rule: Any) -> None:
@@ -162,7 +162,7 @@ class _Quickening(Watcher):
 
 
 class _MaskedEngine(Engine):
-    """Learns from some rows, and knows the loss of the others."""
+    """Learns from some rows and computes the loss of the others."""
 
     def __init__(self, task: Task, shared: Shared, rows: Rows, data: _core.BinnedData) -> None:
         booster = task.booster
@@ -223,7 +223,7 @@ class _MaskedEngine(Engine):
 
 
 def fitted(task: Task, shared: Shared) -> Member:
-    """Boosts until the held-out rows gain nothing more, and keeps the best round."""
+    """Boost until the held-out loss no longer falls, and keep the best round."""
     begin = time.perf_counter()
     rows, data = shared.rows, shared.data
     if rows.groups:  # they depend on labels, which must not be those of the held-out rows

@@ -1,6 +1,6 @@
 """The metric of linear starts: the inverse of the second moments of the columns.
 
-Where columns go together, steps along the gradient are slow. In this metric they are not.
+If columns are correlated, steps along the gradient are slow; in this metric they are not.
 """
 
 import numpy as np

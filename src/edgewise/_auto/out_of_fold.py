@@ -1,4 +1,4 @@
-"""Out-of-fold answers: of every row, what members say that have not seen it."""
+"""Out-of-fold predictions: for every row, those of the members that held it out."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 
 class OutOfFold(NamedTuple):
-    """The mean of the members that have not seen a row, and what they lose alone."""
+    """The mean of the members that held a row out, and the losses of each alone."""
 
     scores: Scores  # (n, n_classes); zero where there are no members
     n_members: Array  # (n)

@@ -1,9 +1,8 @@
-"""The portfolio: what members are fitted, in a fixed order, by effort.
+"""The portfolio: the members to fit, in a fixed order, by effort.
 
-Members differ so that their mean is better than each of them: in where they cut (everywhere, or at
-one drawn place per feature), in the size of their trees, in the features that a tree sees, and in
-the scores that they boost from. How these settings were chosen, and what did not help, is in
-docs/auto_boost.md.
+Members differ, so that their mean is better than each of them: in their cuts (the best one, or one
+drawn per feature), in the size of their trees, in the features that a tree sees, and in the scores
+that they boost from. docs/auto_boost.md tells how these settings were chosen and what did not help.
 """
 
 import math
@@ -38,7 +37,7 @@ class Setting(NamedTuple):
 
 
 def learning_rate(n_rows: int) -> float:
-    """Few rows are overfitted soon, and many take long: the step grows with the rows."""
+    """Return the learning rate, which grows with the rows: few rows are overfitted soon."""
     return min(max(0.15, 0.15 * math.sqrt(n_rows / 2500)), 0.3)
 
 
@@ -55,7 +54,7 @@ CLASSES = Setting(
 
 
 class Planned(NamedTuple):
-    """A member to be: how it boosts, and the folds that it does not see."""
+    """A planned member: its setting, and the folds that it holds out."""
 
     setting: Setting
     folds: tuple[int, ...]
@@ -72,9 +71,9 @@ class Stage(NamedTuple):
 
 
 def _in_turn(*settings: Setting, n_folds: int, n_double: int = 0, linear: bool = False) -> Stage:
-    """One member for each fold, then `n_double` that see neither of two folds; settings in turn.
+    """Plan one member per fold, then `n_double` that hold out two folds; settings take turns.
 
-    Rows of two such folds are new to two members that have learned from different rows, which shows
+    The rows of two such folds are new to two members that learned from different rows, which shows
     how much the mean of members gains.
     """
     held_out = [(v,) for v in range(n_folds)] + [(2 * i, 2 * i + 1) for i in range(n_double)]

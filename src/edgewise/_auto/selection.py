@@ -34,8 +34,8 @@ def greedy_weights(stages: Sequence[Scores], loss: Callable[[Scores], float]) ->
 
 
 def lowers_loss(tried: Sequence[Member], done: Sequence[Member], rows: Rows) -> bool:
-    """Whether greedy selection adds the members on trial to those that are done, judged by rows
-    that both have not seen."""
+    """Return whether greedy selection adds the members on trial to the fitted ones, by the loss of
+    rows that both held out."""
     before, tried_on = (out_of_fold(m, [1.0] * len(m), rows) for m in (done, tried))
     both = (before.n_members > 0) & (tried_on.n_members > 0)
     if not both.any():

@@ -1,4 +1,4 @@
-"""Workers: threads that each fit a whole member at a time."""
+"""Workers: threads, each of which fits a whole member at a time."""
 
 import time
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from .members import Member, Shared, Task, fitted
 
 
 class Workers:
-    """Fits members side by side, in any number of threads with the same result."""
+    """Fits members in parallel; the result does not depend on the number of threads."""
 
     def __init__(self, shared: Shared, n_workers: int) -> None:
         self._shared = shared
