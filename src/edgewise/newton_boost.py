@@ -57,7 +57,7 @@ class LossEngine(Growing):
         if np.any(curvature < 0):
             raise InvalidParameterError(
                 f"The hessian of the loss must not be negative. Got {curvature.min():g}; "
-                "edgewise.losses.check_loss says more."
+                "edgewise.losses.check_loss gives details."
             )
         return self._grown(
             lambda limits: _core.grow_derivative_trees(

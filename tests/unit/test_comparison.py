@@ -140,8 +140,8 @@ def test_rare_classes_are_adapted_to_and_told():
     X = rng.normal(size=(44, 3))
     y = np.array(["a"] * 20 + ["b"] * 20 + ["c"] * 3 + ["d"])
     found = compare(X, y, methods=["mart"], folds=5, repeats=1, rounds=3)
-    assert [note for note in found.notes if "class d of one row: always trained on" in note]
-    assert [note for note in found.notes if "class c of fewer rows than folds" in note]
+    assert [note for note in found.notes if "class d has a single row: always trained on" in note]
+    assert [note for note in found.notes if "class c has fewer rows than folds" in note]
     tested = np.concatenate(list(found.tested.values()))
     assert sorted(tested.tolist()) == list(range(43))
 

@@ -416,7 +416,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
             if present:
                 raise InvalidDataError(
                     f"{present[0]} was given without {absent[0]}; give both X_val and y_val, or "
-                    "nothing for validation."
+                    "neither."
                 )
             return None
         if self.early_stopping is False and not self._holds_rows_out():

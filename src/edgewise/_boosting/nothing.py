@@ -8,8 +8,8 @@ from .._ground.errors import FitWarning
 ADVICE = {
     "nothing left to learn": "The loss is zero before the first round: check class_weight, "
     "sample_weight and costs.",
-    "early stopping": "Check that X tells something about y; if it does, validate on more rows, "
-    "take a smaller learning_rate or set early_stopping=False.",
+    "early stopping": "Check that X contains information about y; if it does, use more "
+    "validation rows or a smaller learning_rate, or set early_stopping=False.",
 }
 
 

@@ -1,4 +1,4 @@
-"""What a fit leaves: the model, the figures of its rounds, and how many there are."""
+"""The outcome of a fit: the model, the figures of its rounds, and their number."""
 
 from typing import Any, NamedTuple
 

@@ -167,8 +167,8 @@ def _staged_scores(estimator: Booster, rows: Rows) -> Iterator[Scores]:
 def _checked(estimator: Any, X: Any, y: Any, sample_weight: Any, how: str) -> Rows:
     if not isinstance(estimator, Booster):
         raise InvalidParameterError(
-            "The 'estimator' parameter of suspicious_rows must be a booster of edgewise that goes "
-            f"round by round. Got {type(estimator).__name__}."
+            "The 'estimator' parameter of suspicious_rows must be a booster of edgewise that has "
+            f"rounds. Got {type(estimator).__name__}."
         )
     check_is_fitted(estimator)
     if estimator.multi_label_:

@@ -1,4 +1,4 @@
-"""Tables for the commands: reading, and a few lines on what was recognised."""
+"""Tables for the commands: reading them, and a description in a few lines."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ _CLASSES_SHOWN = 12
 
 
 class Reading(NamedTuple):
-    """The options of how a table is read."""
+    """Options for reading a table."""
 
     format: str | None = None
     header: bool | None = None
@@ -35,7 +35,7 @@ class Reading(NamedTuple):
         return opened.labelled(target, self._dropped(opened))
 
     def _dropped(self, opened: Columns | SparseRows) -> tuple[str, ...]:
-        """Names to leave out; a comma parts them unless it is in the name of a column."""
+        """Names to leave out, separated by commas unless a column name contains the comma."""
         known = opened.frame.column_names if isinstance(opened, Columns) else []
         return tuple(
             name
@@ -44,7 +44,7 @@ class Reading(NamedTuple):
         )
 
     def alike(self, source: str, train: Table) -> tuple[Any, Any]:
-        """X and y of another file, with the columns of the first and the same kinds of them."""
+        """Read X and y of another file with the columns of the first, and their kinds."""
         n_features = int(train.X.shape[1])
         if not train.columns:
             rows = self.open(source, from_zero=train.from_zero)
@@ -57,7 +57,7 @@ class Reading(NamedTuple):
         return opened.features(names, n_features, train.notations), labels
 
     def words(self) -> list[str]:
-        """The options as they would be typed."""
+        """Return the options as a user would type them."""
         words = [] if self.format is None else ["--format", self.format]
         if self.header is not None:
             words.append("--header" if self.header else "--no-header")

@@ -35,7 +35,7 @@ def need_name(path: Path | None) -> None:
 
 
 def need_place(path: Path | None, *inputs: Any) -> None:
-    """Check before the work that a file can be written and is none of the inputs."""
+    """Check in advance that a file can be written and is not an input."""
     if path is None:
         return
     need_name(path)
@@ -58,7 +58,7 @@ def opened_for(model: Any, reading: Reading, source: str) -> Columns | SparseRow
 
 
 def save(model: Any, table: Table, path: Path) -> None:
-    """Write a model to a file, and which columns were text of numbers, so that it reads them."""
+    """Write a model to a file, with the notation of the columns that were text of numbers."""
     found = {
         j: table.notations[column.name]
         for j, column in enumerate(table.columns)

@@ -48,7 +48,7 @@ Format = Annotated[
 Header = Annotated[
     bool | None,
     option(
-        "The first line of a CSV file has the column names, or not. Default: detected.",
+        "Whether the first line of a CSV file contains the column names. Default: detected.",
         "--header/--no-header",
         rich_help_panel=READING,
     ),

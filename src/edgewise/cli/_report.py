@@ -129,7 +129,7 @@ def _whose(comparison: Comparison) -> str:
 
 
 def _best(comparison: Comparison, table: Table, test: tuple[Any, Any] | None) -> reports.HeldOut:
-    """Of one of ours the model of the first split, fitted again; of others the predictions."""
+    """Return the model of the first split, fitted again, or for a peer only its predictions."""
     method = comparison.best
     if method not in OURS:
         rows, proba = comparison.held_out(method)

@@ -1,4 +1,4 @@
-"""Output: results on stdout, progress and remarks on stderr, bars on a terminal only."""
+"""Output: results on stdout, progress and warnings on stderr, progress bars on a terminal only."""
 
 import json
 import sys
@@ -32,32 +32,32 @@ def on_terminal() -> bool:
 
 
 class _Answers(Console):
-    """Shows text as it is, but for what would steer the terminal."""
+    """Shows text as it is, except for control characters."""
 
     def print(self, *objects: Any, **options: Any) -> None:
         super().print(*(visible(o) if isinstance(o, str) else o for o in objects), **options)
 
 
 def console() -> Console:
-    """For answers."""
+    """Return a console for results."""
     return _Answers(
         highlight=False, markup=False, soft_wrap=True, width=None if sys.stdout.isatty() else _WIDE
     )
 
 
 def say(text: str) -> None:
-    """Lines of an answer."""
+    """Print lines of a result."""
     typer.echo(visible(text))
 
 
 def show_json(document: dict[str, Any]) -> None:
-    """One document; what is not a number in JSON becomes null."""
+    """Print one document; NaN and infinity become null."""
     text = json.dumps(plain(document), indent=2, allow_nan=False, ensure_ascii=False)
     typer.echo(visible(text))
 
 
 def plain(value: Any) -> Any:
-    """Values of Python that JSON knows."""
+    """Convert a value to the types that JSON has."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple | np.ndarray):
@@ -81,7 +81,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, bold: int = 
 
 
 def bar(*, shown: bool) -> Progress:
-    """Steps done of all, with what is going on and the time left."""
+    """A bar with the steps done, the current step and the time left."""
     return Progress(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -105,7 +105,7 @@ class _Clock(Progress):
 
 
 def time_bar(*, shown: bool) -> Progress:
-    """Seconds gone of those there are."""
+    """The elapsed seconds and the budget."""
     return _Clock(
         SpinnerColumn(),
         TextColumn("{task.description}"),
@@ -119,7 +119,7 @@ def time_bar(*, shown: bool) -> Progress:
 
 @contextmanager
 def spinner(words: str) -> Iterator[None]:
-    """Shows that something is going on; on a terminal."""
+    """Show that work is in progress, on a terminal."""
     if not on_terminal():
         yield
         return
@@ -128,7 +128,7 @@ def spinner(words: str) -> Iterator[None]:
 
 
 def size(n_bytes: float) -> str:
-    """In the largest unit of which there is one, with two digits at least."""
+    """Return a number of bytes in the largest unit that fits, with at least two digits."""
     if n_bytes < 1000:
         return f"{n_bytes:.0f} B"
     amount, unit = n_bytes / 1000, "KB"

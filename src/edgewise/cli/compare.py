@@ -36,22 +36,24 @@ Data = Annotated[
     ),
 ]
 Methods = Annotated[
-    str | None, o.option("Names with commas between. By default all that suit the data.")
+    str | None, o.option("Methods, separated by commas. Default: all that suit the data.")
 ]
 Peers = Annotated[
     bool | None,
     o.option(
-        "With the algorithms of LightGBM, XGBoost, CatBoost and scikit-learn, where "
-        "installed. By default if no methods are named.",
+        "Also run LightGBM, XGBoost, CatBoost and scikit-learn, if installed. Default: if no "
+        "methods are named.",
         "--peers/--no-peers",
     ),
 ]
-Test = Annotated[str | None, o.option("Rows to test on, instead of cross-validation.")]
+Test = Annotated[str | None, o.option("A table of test rows, instead of cross-validation.")]
 Folds = Annotated[int, typer.Option(min=2, help="Number of folds of the cross-validation.")]
 Repeats = Annotated[
     int | None, o.option("Repetitions of the cross-validation. Default: 3; 1 without DATA.", min=1)
 ]
-Rounds = Annotated[int | None, o.option("Of every method. By default each has its own.", min=1)]
+Rounds = Annotated[
+    int | None, o.option("Number of rounds of every method. Default: that of each method.", min=1)
+]
 Param = Annotated[
     list[str] | None, o.option("A parameter, such as aoso.learning_rate=0.05. May be repeated.")
 ]
@@ -131,7 +133,7 @@ def _saved(
     table: tables.Table,
     tested: tuple[Any, Any] | None,
 ) -> dict[str, Any]:
-    """Writes the results and, where its packages are there, the report; what the first holds."""
+    """Write the results and, if its packages are installed, the report; return the results."""
     report = folder / "report.html" if can_report() else None
     facts = {**comparison.as_dict(), "command": again, "folder": str(folder)}
     facts["data"] = {**table.summary(), **facts["data"]}
@@ -238,7 +240,7 @@ def _verdict(paired: PairedTest) -> str:
     interval = ""
     if paired.interval is not None:
         interval = f" [{100 * paired.interval[0]:.2f}, {100 * paired.interval[1]:.2f}]"
-    differ = "differ" if paired.p_value < 0.05 else "cannot be told apart"
+    differ = "differ" if paired.p_value < 0.05 else "do not differ significantly"
     return (
         f"best two: {paired.first} and {paired.second} {differ} (difference "
         f"{100 * paired.difference:.2f} points{interval}, {paired.name}, p = {paired.p_value:.3g})"
@@ -252,7 +254,7 @@ def _command(
     param: Sequence[str] | None,
     folder: Path,
 ) -> str:
-    """The command that does the same again, nothing left to defaults."""
+    """Return the command that repeats the comparison, with every setting written out."""
     p = comparison.protocol
     words = ["edgewise", "compare", *where, "--methods", ",".join(comparison.parameters)]
     if test is not None:

@@ -28,11 +28,11 @@ EPILOG = o.examples(
 
 Cost = Annotated[
     Path | None,
-    o.option("A CSV file of what mistakes cost, as for predict: the mean cost of decisions by it."),
+    o.option("A CSV file with the costs of mistakes, as for predict. Adds the mean cost of a row."),
 ]
 Metrics = Annotated[
     list[str] | None,
-    o.option(f"One of {', '.join(SHORT)}, or a scorer of scikit-learn by name. May be repeated."),
+    o.option(f"{', '.join(SHORT)}, or the name of a scikit-learn scorer. May be repeated."),
 ]
 
 
@@ -72,7 +72,7 @@ def _figures(fitted: Any, X: Any, y: NDArray[Any], decision: Decision | None) ->
     places = proba.argmax(axis=1) if decision is None else decision.places(proba)
     said = fitted.classes_[places]
     figures = judged(codes, proba)
-    del figures["wrong"]  # of the most probable class, which may not be the answer
+    del figures["wrong"]  # of the most probable class, which may not be the prediction
     wrong = int((places != codes).sum())
     worst = worst_confusions(y, said, classes=fitted.classes_)
     return {

@@ -39,7 +39,7 @@ def export(
     out: Annotated[
         Path | None,
         o.option(
-            "The file to write, or - for standard output. By default the name of the model with "
+            "The file to write, or - for standard output. Default: the name of the model with "
             "another ending."
         ),
     ] = None,

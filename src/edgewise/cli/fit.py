@@ -55,8 +55,8 @@ def fit(
     decide: Annotated[
         str | None,
         o.option(
-            "Fit thresholds for macro-f1, balanced-accuracy, accuracy or recall:CLASS:LEAST, "
-            "which predict and evaluate then use: a file beside the model."
+            "Fit thresholds for macro-f1, balanced-accuracy, accuracy or recall:CLASS:LEAST. They "
+            "are written beside the model, where predict and evaluate find them."
         ),
     ] = None,
     report: Annotated[
@@ -128,7 +128,7 @@ def fit(
 
 
 class _Job(NamedTuple):
-    """A fit that was asked for."""
+    """A requested fit."""
 
     data: str
     table: Any
@@ -139,7 +139,7 @@ class _Job(NamedTuple):
     decide: str | None
 
     def words(self) -> list[str]:
-        """The command's words."""
+        """Return the words of the command."""
         words = ["edgewise", "fit", self.data, "--target", self.table.target]
         words += ["--method", self.method]
         words += [w for key, value in self.given.items() for w in ("--param", f"{key}={value}")]

@@ -73,7 +73,7 @@ def _facts(fitted: Any, path: Path) -> dict[str, Any]:
 
 
 def _same(value: Any, default: Any) -> bool:
-    """Also of arrays, which no default is."""
+    """Compare with a default, which is never an array."""
     return not isinstance(value, np.ndarray) and bool(value == default)
 
 

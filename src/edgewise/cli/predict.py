@@ -25,7 +25,7 @@ from ._screen import show_json
 
 EPILOG = o.examples(
     "edgewise predict cars.edgewise new.csv",
-    "edgewise predict cars.edgewise new.csv --proba --keep id --out chances.csv",
+    "edgewise predict cars.edgewise new.csv --proba --keep id --out probabilities.csv",
     "edgewise predict cars.edgewise new.csv --sets 0.95 --calibrate labelled.csv",
 )
 

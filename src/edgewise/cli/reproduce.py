@@ -125,7 +125,7 @@ class _Watcher:
 
 
 def _report(results: Sequence[Mapping[str, Any]], folder: Path, command: str) -> Path | None:
-    """One page of all that was asked for; None where its libraries are missing."""
+    """Write one page about all requested experiments; None if its libraries are missing."""
     if not can_report():
         typer.echo(f"note: {MISSING}", err=True)
         return None

@@ -23,23 +23,25 @@ EPILOG = o.examples(
 )
 
 
-Budget = Annotated[float, o.option("Seconds, the last fit included.", min=0.1)]
-Trials = Annotated[int | None, o.option("How many at most.", min=1)]
+Budget = Annotated[float, o.option("Time budget in seconds, including the final fit.", min=0.1)]
+Trials = Annotated[int | None, o.option("Largest number of trials.", min=1)]
 Param = Annotated[
     list[str] | None,
-    o.option("A parameter that is not searched, such as max_bins=63. May be repeated."),
+    o.option("A parameter to fix, such as max_bins=63. May be repeated."),
 ]
 Out = Annotated[
-    Path | None, o.option("A JSON file for the best parameters, which fit --params takes.")
+    Path | None, o.option("Write the best parameters to this JSON file, for fit --params.")
 ]
 Metric = Annotated[
     str | None,
     o.option(
-        f"What trials are compared by: one of {', '.join(SHORT)}, or a scorer of scikit-learn by "
-        "name. By default log loss."
+        f"Metric that compares the trials: {', '.join(SHORT)}, or the name of a scikit-learn "
+        "scorer. Default: log loss."
     ),
 ]
-BestModel = Annotated[Path | None, o.option("Fit the best to all rows and write it here.")]
+BestModel = Annotated[
+    Path | None, o.option("Fit the best parameters to all rows and write the model to this file.")
+]
 
 
 @guarded
@@ -71,7 +73,7 @@ def tune_command(
         raise InvalidParameterError("--model and --out must be different files.")
     estimator = o.algorithm(method)
     if metric is not None:
-        named_scorer(metric)  # better refused before the table is read
+        named_scorer(metric)  # an error before the table is read
     table = Reading(format, header, category, drop, encoding, decimal).labelled(data, target)
     if not as_json:
         say("\n".join(described(table)))
@@ -165,11 +167,11 @@ def _show(facts: dict[str, Any], found: Tuning, out: Path | None) -> None:
         for trial in found.trials
     ]
     shown.print(table(header, rows, bold=found.best.number))
-    reason = "the time was up" if found.stopped == "time" else "that was the number wanted"
+    reason = "the time is up" if found.stopped == "time" else "as many as requested"
     shown.print(
-        f"\n{counted(len(found.trials), 'trial')} in {facts['seconds']:.1f} s: {reason}. Judged by "
-        f"{counted(found.held_out, 'row')} held out; the best of several trials is a little lucky "
-        "on them."
+        f"\n{counted(len(found.trials), 'trial')} in {facts['seconds']:.1f} s: {reason}. They "
+        f"are compared on {counted(found.held_out, 'held-out row')}, on which the best trial looks "
+        "slightly better than it is."
     )
     best = " ".join(f"--param {name}={value}" for name, value in found.params.items())
     shown.print(f"best: trial {found.best.number}: --method {facts['method']} {best}")

@@ -62,13 +62,15 @@ def _notes(counts: NDArray[Any], labels: NDArray[Any], folds: int, n_folds: int)
         notes.append(f"{n_folds} folds instead of {folds}: no class has more rows than that")
     single = labels[counts == 1]
     if len(single):
-        notes.append(f"{_listed(single)} of one row: always trained on, never tested")
+        notes.append(f"{_with_rows(single, 'a single row')}: always trained on, never tested")
     few = labels[(counts > 1) & (counts < n_folds)]
     if len(few):
-        notes.append(f"{_listed(few)} of fewer rows than folds: tested in some folds only")
+        notes.append(f"{_with_rows(few, 'fewer rows than folds')}: tested in some folds only")
     return notes
 
 
-def _listed(labels: NDArray[Any]) -> str:
+def _with_rows(labels: NDArray[Any], rows: str) -> str:
     shown = ", ".join(map(str, labels[:5])) + (", ..." if len(labels) > 5 else "")
-    return f"{'class' if len(labels) == 1 else 'classes'} {shown}"
+    if len(labels) == 1:
+        return f"class {shown} has {rows}"
+    return f"classes {shown} have {rows} each"

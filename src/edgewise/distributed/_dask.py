@@ -316,9 +316,9 @@ class _Watch(threading.Thread):
     def error(self) -> Exception:
         if self._lost:
             return WorkersLostError(
-                f"The cluster has had no workers for {self._patience:g} seconds, so the fit was "
-                "given up. A checkpoint, if there is one, is left as it was: "
-                "settings(resume_from=...) resumes from it."
+                f"The cluster has had no workers for {self._patience:g} seconds, so the fit "
+                "ended. A checkpoint, if there is one, is unchanged: settings(resume_from=...) "
+                "resumes from it."
             )
         return EdgewiseError("Dask cancelled the tasks of this fit.")
 

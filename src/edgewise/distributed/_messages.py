@@ -35,8 +35,8 @@ FAILURES = 5  # in a row, after which messages are given up
 KEPT = 1 << 22  # bytes of a buffer that a worker does not give back, since the next is as large
 SHORT = 0.05  # seconds of work that a worker does between two messages, without a task thread
 GIVEN_UP = (
-    f"Messages to the workers failed {FAILURES} times in a row. The fit goes on by tasks, which "
-    "gives the same model but takes several times as long."
+    f"Messages to the workers failed {FAILURES} times in a row. The fit continues with tasks, "
+    "which give the same model but take several times as long."
 )
 
 Places = dict[str, list[str]]  # by worker: the keys of the parts it holds

@@ -132,7 +132,7 @@ def test_rare_classes_are_told(tmp_path):
     write_csv(tmp_path / "t.csv", {"a": range(21), "y": [0, 1] * 10 + [2]})
     shown = done("compare", "t.csv", "--methods", "mart", "--rounds", 2, "--repeats", 1)
     assert "note: column 'y' was taken as the target" in shown
-    assert "note: class 2 of one row: always trained on, never tested" in shown
+    assert "note: class 2 has a single row: always trained on, never tested" in shown
 
 
 @pytest.mark.skipif(not _report.can_report(), reason="the libraries of reports are not installed")

@@ -53,7 +53,8 @@ _EXAMPLES = (
     _Example(
         "A vote without error",
         ((40, 0), (12, 0), (10, 0), (9, 0)),
-        "The majority is never wrong, so the risk falls for ever along it: there is no minimum.",
+        "The majority is never wrong, so the risk falls forever in its direction: there is no "
+        "minimum.",
     ),
     _Example(
         "Twins",

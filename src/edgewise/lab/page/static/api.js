@@ -13,7 +13,7 @@ export async function ask(path, question, signal) {
         };
   const response = await fetch(path, options).catch((error) => {
     if (error.name === "AbortError") throw error;
-    throw new Error("The server does not answer. Is “edgewise lab serve” still running?");
+    throw new Error("The server does not respond. Is “edgewise lab serve” still running?");
   });
   const answer = await response.json().catch((error) => {
     if (error.name === "AbortError") throw error;

@@ -11,7 +11,7 @@ function cellSize(n) {
 const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 export class MatrixGrid {
-  /** `onFlip(i, j)`: a cell was pressed; `onColumn(j)`: the head of a column was. */
+  /** `onFlip(i, j)`: a cell was clicked; `onColumn(j)`: a column header was clicked. */
   constructor(table, { onFlip, onColumn }) {
     this.table = table;
     this.onFlip = onFlip;

@@ -277,7 +277,7 @@ export class TruthTable {
     const { minimum, votes } = this.answer;
     if (!minimum.exists) {
       const along = minimum.direction.join(", ").replaceAll("-", "−");
-      return [html("strong", {}, "No minimum"), `: along (${along}) the risk falls for ever.`];
+      return [html("strong", {}, "No minimum"), `: along (${along}) the risk falls forever.`];
     }
     const why = minimum.sufficient ? `${minimum.full_pairs} full pairs` : "decided by linear programming";
     const count = minimum.unique ? "One minimiser" : "Many minimisers";
@@ -327,7 +327,7 @@ export class TruthTable {
     const counts = this.question.counts;
     const total = counts.flat().reduce((sum, examples) => sum + examples, 0);
     const flips = pattern
-      ? `a decision changes where the answers are ${pattern.map((s) => (s > 0 ? "+" : "−")).join(" ")}`
+      ? `a decision changes where the predictions are ${pattern.map((s) => (s > 0 ? "+" : "−")).join(" ")}`
       : "there is no minimum any more";
     const rows = this.answer.patterns.flatMap((pair, l) =>
       pair.map((cell, k) =>
