@@ -114,8 +114,8 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         Weights of the classes, multiplied into `sample_weight`.
     early_stopping : bool or "auto"
         Whether to watch a validation set and keep the rounds up to its best score. "auto" does so
-        if `X_val` is passed to `fit`. With True and without `X_val`, rows are held out in turn to
-        find the number of rounds, and the model then learns from all rows.
+        if `X_val` is passed to `fit`. With True and without `X_val`, held-out parts of the rows
+        determine the number of rounds, and the model then learns from all rows.
     validation_fraction : float or "auto"
         Share of every class held out at a time if rows are needed and `X_val` is not given. "auto"
         is 0.2, or 0.1 where rows stay held out (for `calibration`, or with `warm_start`).
@@ -131,12 +131,12 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         with the rounds that are complete.
     warm_start : bool
         Whether `fit` resumes from the rounds already fitted. On the same data, k rounds and then m
-        more give the same model as k + m rounds; where something is drawn, this needs an integer
+        more give the same model as k + m rounds; with random draws this needs an integer
         `random_state`.
     random_state : int, RandomState or None
-        Seed of the held-out rows and of everything else that is drawn.
+        Seed of the held-out rows and of all other random draws.
     n_jobs : int or None
-        Number of threads. None uses all CPUs available to the process where the work is worth it.
+        Number of threads. None uses all CPUs available to the process, and fewer for little work.
         The model is the same, bit for bit, for any number.
     verbose : int
         1 shows a progress bar.
@@ -153,12 +153,12 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
     feature_names_in_ : ndarray of str
         Names of the features, if X had string names.
     n_iter_ : int
-        Rounds of the model. With early stopping: up to and including the best round.
+        Rounds of the model. With early stopping: the rounds up to the best one.
     stop_reason_ : str
         Why boosting ended.
     history_ : dict of ndarray
         One entry per round: "loss" on the training rows, "seconds" since the first round began,
-        with early stopping "validation_score", and figures of the algorithm.
+        "validation_score" with early stopping, and figures of the algorithm.
     is_categorical_ : ndarray of bool or None
         Which features are categorical.
     categories_ : dict of int to ndarray
@@ -273,7 +273,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         return False
 
     def _learn_from_trials(self, trials: Sequence[Trial], found: Found) -> None:
-        """Learn from the answers on held-out rows after the rounds that were found."""
+        """Learn from the predictions for held-out rows after the best number of rounds."""
 
     def _holds_rows_out(self) -> bool:
         """Return whether a family needs validation rows for more than early stopping."""
@@ -299,7 +299,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         ----------
         X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
             Training rows. NaN and null are missing values. Or rows of Parquet files, see
-            ``edgewise.rows.parquet``, which bring their labels and weights along.
+            ``edgewise.rows.parquet``, which include their labels and weights.
         y : array-like of shape (n_rows,) or (n_rows, n_classes), default=None
             Labels, or class probabilities of every row (soft labels). For estimators that support
             several labels per row: an indicator matrix.

@@ -1,9 +1,9 @@
 """Calibration: scores F become s F + t, so that their soft-max agrees with class frequencies.
 
 One factor for all classes is temperature scaling (Guo and others, ICML 2017), a factor and a shift
-for each is vector scaling: both have the largest likelihood on validation rows. What `class_weight`
-did to the class frequencies is undone by a shift: weights w turn the posterior p into one that is
-proportional to w p (Elkan, IJCAI 2001), so log w is subtracted.
+for each class is vector scaling; both maximise the likelihood of validation rows. A shift undoes
+the effect of `class_weight` on the class frequencies: weights w turn the posterior p into one that
+is proportional to w p (Elkan, IJCAI 2001), so log w is subtracted.
 
 s F + t is again initial scores plus leaf values, so the model itself is rescaled, and everything
 that reads it (staged predictions, explanations, files) agrees with the probabilities.

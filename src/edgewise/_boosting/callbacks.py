@@ -20,7 +20,7 @@ except ImportError:
 
 
 class Task:
-    """The part of scikit-learn's callback context that our loop uses: a fit, or a round of it."""
+    """The part of scikit-learn's callback context that the loop uses: a fit, or one round of it."""
 
     def __init__(self, callbacks: list[Any], task_name: str, task_id: int, max_subtasks: int):
         self.callbacks = callbacks

@@ -1,7 +1,7 @@
 """Constraints on a model: interactions of features, and directions in which classes may move.
 
-The parameters name features by number or name and classes by label. This module translates them for
-the core, or raises one clear error.
+The parameters name features by number or name, and classes by label. This module translates them
+for the core or raises an error.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -76,7 +76,7 @@ def directions(estimator: BaseEstimator, classes: NDArray[Any]) -> Directions | 
 
 
 def _with_parts(estimator: BaseEstimator, table: Directions) -> Directions:
-    """A row for each part of a date, too: what a date constrains may not move with its parts."""
+    """Add rows for the parts of dates: scores that a date constrains may not depend on them."""
     of_parts = [
         np.where(table[j] != 0, CONSTANT, 0) for j, _ in owners(getattr(estimator, "dates_", {}))
     ]
@@ -153,7 +153,7 @@ def _direction(estimator: BaseEstimator, column: int, given: Any) -> int:
     is_number = isinstance(given, Real) and not isinstance(given, bool | np.bool_)
     if not is_number or given not in (-1, 0, 1):
         words = (
-            f"have the directions -1, 0 or 1, or a dict {{class: direction}}, for column {column}"
+            f"use the directions -1, 0 and 1, or a dict {{class: direction}}, for column {column}"
         )
         raise _wrong(estimator, "monotonic_cst", words, given)
     return int(given)

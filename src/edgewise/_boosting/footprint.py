@@ -1,6 +1,6 @@
-"""The memory of a fit: counted upper bounds for the arrays of the core and of Python.
+"""The memory of a fit: upper bounds of the arrays of the core and of Python.
 
-An estimator counts its state and its trees; this module counts what every fit needs.
+An estimator counts its state and its trees; this module counts the arrays of every fit.
 """
 
 from abc import abstractmethod
@@ -109,7 +109,7 @@ class Measured:
         return int(SLACK * self._fit_bytes(size)) + FIXED
 
 
-# --- what every fit has -----------------------------------------------------------------------
+# --- arrays of every fit -----------------------------------------------------------------------
 
 
 def labels(size: Size) -> float:

@@ -88,10 +88,10 @@ class History:
 
 
 class Watcher:
-    """Is called in every round."""
+    """An object that is called in every round."""
 
     def begin(self) -> None:
-        """A round begins."""
+        """Called when a round begins."""
 
     def watch(self, builder: Builder, items: list[Any], history: History) -> str | None:
         """Examine a round whose items are in the builder; return a reason to stop, or None."""
@@ -132,7 +132,7 @@ class Stopper(Watcher):
 
 
 class Deadline(Watcher):
-    """Stops before a round that would end too late if it took as long as the longest so far."""
+    """Stops before a round that would exceed the limit if it took as long as the longest so far."""
 
     def __init__(self, seconds: float, begin: float) -> None:
         self._end = begin + seconds

@@ -96,5 +96,5 @@ def n_drawn(max_features: int | float | None, n_features: int) -> int:
 
 
 def seed_of(random_state: Any) -> int:
-    """A number from scikit-learn's kind of random state."""
+    """Return a number from a random state of scikit-learn's kind."""
     return int(check_random_state(random_state).randint(2**31 - 1))

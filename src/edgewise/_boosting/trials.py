@@ -1,6 +1,6 @@
 """The number of rounds of a fit, found on held-out rows so that the fit can learn from all rows.
 
-Parts of the rows are held out in turn. A trial learns from all rows but one part and is scored on
+Each part of the rows is held out once. A trial learns from all rows but one part and is scored on
 that part after every round. The trials run together, round by round, until their mean score has
 not risen for a while.
 """

@@ -1,1 +1,1 @@
-"""Inputs: X, y and weights become rows that the core can read, or one clear error."""
+"""Inputs: X, y and weights become rows that the core can read, or raise an error."""

@@ -1,4 +1,4 @@
-"""Columns of a data frame as numbers, by what a fit has learned of them."""
+"""Columns of a data frame as numbers, by the categories and dates that a fit has found."""
 
 from collections.abc import Sequence
 from typing import Any

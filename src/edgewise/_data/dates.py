@@ -29,7 +29,7 @@ _ISO = {"date": "2024-02-29 or 2024-02-29T13:30:00", "time": "13:30:00"}
 
 
 class DateColumn(NamedTuple):
-    """How a column of dates or times is read.
+    """The kind of a column of dates or times, and the parts that a model uses.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ def kind_of_type(dtype: Any) -> str | None:
 
 
 def learned(part: Any, values: Array) -> DateColumn:
-    """How a column is read, from its seconds in fit; hours are a part if it has times of day."""
+    """Return the kind and parts of a column; hours are a part if a value has a time of day."""
     if part.time_kind != "date":
         return DateColumn(part.time_kind)
     known = values[~np.isnan(values)]
@@ -140,7 +140,7 @@ def seconds_of_objects(values: Iterable[Any], shown: str) -> Array:
 
 
 def _zoned(value: Any) -> bool | None:
-    """Return whether a moment has a time zone; None for what has no time."""
+    """Return whether a moment has a time zone; None if it has no time."""
     return value.tzinfo is not None if isinstance(value, datetime.datetime) else None
 
 

@@ -1,4 +1,4 @@
-"""X: the user's matrix or table becomes an array the core can read, or one clear error.
+"""X: the user's matrix or table becomes an array that the core can read, or raises an error.
 
 X keeps its own type and layout wherever the core can read it, so nothing is copied. Missing values
 are NaN; infinite values are allowed and fall into the outer bins.
@@ -100,7 +100,7 @@ def _need_in_memory(X: Any) -> None:
 
 
 def need_few_columns(X: Any, memory: int | None = None) -> None:
-    """Check that the columns fit into memory, even if all of them are empty."""
+    """Check that the columns fit into memory, even if all are empty."""
     shape: Any = getattr(X, "shape", ())
     n = int(shape[1]) if len(shape) == 2 and isinstance(shape[1], Integral) else 0
     if n > MOST_FEATURES:

@@ -17,7 +17,7 @@ there are no groups.
 
 A row's own label must not influence its group, or the trees would memorise labels. The group of a
 training row is therefore determined by q without the rows of its fold, one of five; if its category
-occurs in no other fold, its group is missing, as it is for a category that was never seen. Folds
+occurs in no other fold, its group is missing, as it is for an unknown category. Folds
 depend on the content of the rows, not on their order. All sums are integer sums.
 """
 
@@ -69,7 +69,7 @@ def grouped(
         if len(values) <= most_alone:
             continue
         place = np.searchsorted(values, column).clip(max=len(values) - 1)
-        place[values[place] != column] = -1  # missing, or not among the rows that are seen
+        place[values[place] != column] = -1  # missing, or only in rows whose labels are not used
         folds = _folds(rows) if folds is None else folds
         labels = _Labels.of(rows, n_classes, len(values))
         group = _group(j, values, place, labels, np.where(seen, folds, UNSEEN))

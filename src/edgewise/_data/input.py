@@ -1,4 +1,4 @@
-"""Input: the user's X, y and weights, checked together, or one clear error."""
+"""Input: the user's X, y and weights, checked together."""
 
 from typing import Any, NamedTuple
 
@@ -60,7 +60,7 @@ class Labelled(NamedTuple):
 
 
 def _taken(part: Any, which: NDArray[Any]) -> Any:
-    """Rows of an array with one row per example; other values are returned unchanged."""
+    """Select rows of an array with one entry per row; return other values unchanged."""
     return part if part is None or isinstance(part, float) else part[which]
 
 

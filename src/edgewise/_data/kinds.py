@@ -46,7 +46,7 @@ def time_kind_of(value: Any) -> str | None:
 
 
 def misplaced_times(shown: str, got: str) -> InvalidDataError:
-    """Return the error message about dates and times where they have no place."""
+    """Return the error message about dates and times that are not allowed."""
     return InvalidDataError(
         f"{shown} holds dates or times ({got}), which are neither numbers nor categories here. "
         "Give them in a column of a data frame; or as strings, if they are categories."

@@ -1,4 +1,4 @@
-"""Parts of the rows that are held out in turn, chosen by content and not by order."""
+"""Parts of the rows to hold out one after the other, chosen by content and not by order."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Rows to learn from or to validate on: arrays, and methods that fits need."""
+"""Training and validation rows: arrays, and the methods that fits need."""
 
 import math
 from typing import Any, NamedTuple
@@ -31,7 +31,7 @@ class Group(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """Rows to learn from or to validate on."""
+    """Training or validation rows."""
 
     X: Matrix  # (n, d)
     codes: Labels  # (n): place of the label among the classes; zeros if there may be several
@@ -102,7 +102,7 @@ class Rows(NamedTuple):
         return estimator._engine(self, start)
 
     def watchers(self) -> list[Any]:
-        """Watchers that this kind of rows needs: none."""
+        """Return the watchers that this kind of rows needs: none."""
         return []
 
     def without_negligible(self) -> "Rows":

@@ -1,7 +1,7 @@
 """Soft labels: for every row the probabilities of the classes.
 
-The losses are linear in the distribution of the label, so a row with probabilities q_k is as good
-as one copy of it for every class with q_k > 0, of q_k times its weight.
+The losses are linear in the distribution of the label, so a row with probabilities q_k is
+equivalent to one copy for every class with q_k > 0, whose weight is q_k times that of the row.
 """
 
 from collections.abc import Mapping

@@ -148,10 +148,10 @@ def column_of(X: Matrix, j: int) -> NDArray[np.float64]:
 
 
 def dense(X: Matrix) -> NDArray[Any]:
-    """With all its zeros."""
+    """Return the dense array."""
     return np.asarray(X.scipy().toarray()) if isinstance(X, SparseRows) else X
 
 
 def for_others(X: Matrix) -> Any:
-    """As classifiers of other libraries want it."""
+    """Return the matrix in the form that classifiers of other libraries expect."""
     return X.scipy() if isinstance(X, SparseRows) else X

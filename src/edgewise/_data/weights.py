@@ -19,7 +19,7 @@ LARGEST_UNIT = 500  # of weights, as the exponent of two
 def row_weights(
     sample_weight: ArrayLike | None, X: Matrix, y: Any, class_weight: Any, name: str
 ) -> tuple[Weights | None, float]:
-    """One non-negative weight per row, and its unit; None if all weights are one."""
+    """Return one non-negative weight per row and its unit; None if all weights are one."""
     if sample_weight is None and class_weight is None:
         return None, 1.0
     need_unmasked(sample_weight, name)

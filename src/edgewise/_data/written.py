@@ -1,7 +1,7 @@
 """Numbers as people write them: with a currency sign, thousands separators or a decimal comma.
 
-A column is such text only if all its values are, so that no value is lost. The decimal separator of
-a column is what a model keeps of it: "1.234" is another number where commas are decimal.
+A column is read as numbers only if all its values are numbers, so that no value is lost. A model
+stores the decimal separator of the column, because "1.234" is another number if commas are decimal.
 """
 
 import re
@@ -44,10 +44,10 @@ class _Written(NamedTuple):
 
 
 def notation_of(words: Sequence[str], preferred: str) -> str | None:
-    """The decimal separator by which all words are numbers of one unit; None if there is none.
+    """Return the decimal separator with which all words are numbers of one unit, or None.
 
-    If both would do, as for "1,234", the three digits are thousands; without any separator it is
-    `preferred`.
+    If both are possible, as for "1,234", the three digits are thousands; without any separator the
+    result is `preferred`.
     """
     order = (preferred, *(decimal for decimal in SEPARATORS if decimal != preferred))
     found = {d: n for d in order if words and (n := _n_thousands(words, d)) is not None}
@@ -55,7 +55,7 @@ def notation_of(words: Sequence[str], preferred: str) -> str | None:
 
 
 def _n_thousands(words: Sequence[str], decimal: str) -> int | None:
-    """How many words have thousands separators; None if some word is no number, or units differ."""
+    """Count the words with thousands separators; None if one is not a number or units differ."""
     units: set[str | None] = {None}
     separators: set[str | None] = {None}
     n = 0
@@ -72,7 +72,7 @@ def _n_thousands(words: Sequence[str], decimal: str) -> int | None:
 
 
 def example(words: Sequence[str], decimal: str) -> str:
-    """A word with as many signs as any, and its number."""
+    """Return a word with as many signs as possible, and its number, as an example."""
     word = max(words, key=lambda word: len(re.sub(r"\d", "", word)))
     return f"{word!r} is {_number(word, decimal, word):.15g}"
 

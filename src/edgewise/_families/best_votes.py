@@ -7,7 +7,7 @@ maximum is the norm of A from l_infinity to l_1, which is NP-hard to compute, so
 - few classes: all 2^(K-1) votes are tried (v and -v have the same mass);
 - many: a lower and an upper bound. Signs become unit vectors, the relaxation of Grothendieck; its
   dual gives the upper bound, its vectors, cut by random planes, the votes to start from; flips of
-  single votes do the rest.
+  single votes improve them.
 
 If the votes found have less mass than the theory guarantees (`promised`), which has never happened,
 further votes are drawn from a distribution with this mean mass.

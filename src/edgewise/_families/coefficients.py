@@ -1,4 +1,4 @@
-"""Votes: coefficients of base classifiers, from the weights they get right and wrong.
+"""Votes: coefficients of base classifiers, from the weights of their hits and mistakes.
 
 The entries of a base classifier are the units that vote: the classes of a stump, the leaves of a
 tree. An entry is right on the weight mu_plus and wrong on the weight mu_minus (eqs 7 and 8 of Kegl

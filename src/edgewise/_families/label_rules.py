@@ -33,9 +33,9 @@ FEWEST = 10  # rows needed to choose a rule
 
 
 class Counts(NamedTuple):
-    """Weights of rows for each label, (..., n_labels):
+    """Weights of rows for each label, (..., n_labels).
 
-    correct predictions, predictions, true labels.
+    They are those of correct predictions, of predictions and of true labels.
     """
 
     right: Weights

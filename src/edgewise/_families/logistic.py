@@ -59,8 +59,9 @@ class LogisticBooster(Booster):
         shift for each class. Without `X_val` rows are held out for it.
     early_stopping : bool or "auto"
         Whether to watch a validation set and keep the rounds up to its best score. "auto" does so
-        if `X_val` is passed to `fit`, or if ``n_estimators="auto"``. Without `X_val`, rows are held
-        out in turn to find the number of rounds, and the model then learns from all rows.
+        if `X_val` is passed to `fit`, or if ``n_estimators="auto"``. Without `X_val`,
+        held-out parts of the rows determine the number of rounds, and the model then learns from
+        all rows.
     """
 
     _rules: ClassVar[dict[str, p.Rule]] = Booster._rules | {

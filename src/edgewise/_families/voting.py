@@ -15,9 +15,9 @@ ROWS_PER_LEAF = 40
 
 
 def at_most(leaves: int, n_rows: int, least: int) -> int:
-    """Largest number of leaves for so many rows:
+    """Return the largest number of leaves for this number of rows.
 
-    a tree without errors would end boosting at once.
+    A tree without errors would end boosting at once.
     """
     return min(leaves, max(least, n_rows // ROWS_PER_LEAF))
 

@@ -1,6 +1,6 @@
-"""Packages that a layer calls although they are above it.
+"""Packages of higher layers that a lower layer calls.
 
-``edgewise/__init__.py``, which knows all layers, hands them in. Each is loaded when it is needed.
+``edgewise/__init__.py``, which knows all layers, registers them. Each is loaded on first use.
 """
 
 from collections.abc import Callable
@@ -10,10 +10,10 @@ _LOADERS: dict[str, Callable[[], Any]] = {}
 
 
 def hand_in(**loaders: Callable[[], Any]) -> None:
-    """Say how packages are loaded, by the names under which they are asked for."""
+    """Register loaders of packages by name."""
     _LOADERS.update(loaders)
 
 
 def above(name: str) -> Any:
-    """Return a package that was handed in."""
+    """Return a registered package."""
     return _LOADERS[name]()

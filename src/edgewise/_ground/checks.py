@@ -14,9 +14,9 @@ MOST_FEATURES = 2**27  # the core indexes features of eight rows at a time in 32
 
 
 def need_unmasked(given: Any, name: str) -> None:
-    """Check that nothing is masked:
+    """Check that nothing is masked.
 
-    masked values of X are missing, but labels and weights must exist.
+    Masked values of X are missing values, but labels and weights must exist.
     """
     if np.ma.is_masked(given):
         raise InvalidDataError(
@@ -26,7 +26,7 @@ def need_unmasked(given: Any, name: str) -> None:
 
 
 def check_cost(cost: ArrayLike, n_classes: int | None = None, *, warn: bool = True) -> Array:
-    """The cost matrix as an array, (K, K), or one clear error.
+    """Return the cost matrix as an array, (K, K).
 
     Warns of rows whose correct label costs more than a mistake.
     """
@@ -139,7 +139,7 @@ def sorted_labels(true: NDArray[Any], said: NDArray[Any]) -> NDArray[Any]:
         return np.unique(np.concatenate([true, said]))
     except TypeError:
         raise InvalidDataError(
-            "y_true and y_pred must hold labels of one sortable kind. Got "
+            "y_true and y_pred must have labels of one sortable kind. Got "
             f"{true[0]!r} and {said[0]!r}."
         ) from None
 

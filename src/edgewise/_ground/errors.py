@@ -5,7 +5,7 @@ EdgewiseError
 ├── InvalidDataError        X, y or weights cannot be learned from or predicted for    (ValueError)
 └── ModelFormatError        a model cannot be read from, or written to, a model file   (ValueError)
 
-A message says what was wrong, what is allowed, and what came.
+A message says what was wrong, what is allowed, and what the value was.
 """
 
 

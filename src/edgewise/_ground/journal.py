@@ -21,7 +21,7 @@ Entry = TypeVar("Entry")
 
 
 class Journal:
-    """Made by `journal`."""
+    """An open journal; `journal` makes it."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self._path = path

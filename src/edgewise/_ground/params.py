@@ -132,7 +132,7 @@ def matrix_or_none() -> Rule:
 
 
 def columns() -> Rule:
-    """Columns of X; whether they exist is checked when X is known."""
+    """Columns of X; `fit` checks whether they exist."""
 
     def test(v: Any) -> bool:
         if v is None or (isinstance(v, str) and v == "from_dtype"):
@@ -152,7 +152,7 @@ def columns() -> Rule:
 
 
 def interactions() -> Rule:
-    """Sets of columns of X; whether they exist is checked when X is known."""
+    """Sets of columns of X; `fit` checks whether they exist."""
 
     def test(v: Any) -> bool:
         if v is None or isinstance(v, str):
@@ -219,7 +219,7 @@ def check(owner: str, values: Mapping[str, Any], rules: Mapping[str, Rule]) -> N
 
 
 def shown(value: Any) -> str:
-    """A value as an error message shows it, in a few hundred characters."""
+    """Return a value as error messages show it, in at most a few hundred characters."""
     if isinstance(value, np.generic):
         value = value.item()
     try:

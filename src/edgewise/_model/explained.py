@@ -19,7 +19,7 @@ from .model import Model, Scores
 
 
 class NoForestError(InvalidParameterError, AttributeError):
-    """The model does not consist of edgewise's trees; as an AttributeError it hides properties."""
+    """The model does not consist of edgewise's trees. hasattr is False for such properties."""
 
 
 class Explained:

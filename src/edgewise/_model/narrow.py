@@ -39,7 +39,7 @@ def _narrow(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def widened(arrays: Mapping[str, NDArray[Any]], types: Types) -> Arrays:
-    """The arrays in the types of `types`; what is not narrower is left to the checks."""
+    """Return the arrays in the types of `types`; the checks reject other types."""
     return {name: _wide(array, types.get(name)) for name, array in arrays.items()}
 
 

@@ -38,7 +38,7 @@ _KEPT = frozenset(
     "n_features_in_ feature_names_in_ is_categorical_ categories_ dates_ notations_ classes_ "
     "model_ history_".split()
 )
-# Of scikit-learn: metadata routing and callbacks. Of training rows: too large.
+# Metadata routing and callbacks belong to scikit-learn; figures of training rows are too large.
 _NOT_KEPT = frozenset(["_metadata_request", "_skl_callbacks", "oof_proba_"])
 _MODEL, _HISTORY, _CATEGORIES = "model.", "history.", "categories."
 _CATEGORICAL = "is_categorical"
@@ -95,7 +95,7 @@ class Saved:
         return model, model.n_rounds
 
 
-# --- out --------------------------------------------------------------------------------------
+# --- writing --------------------------------------------------------------------------------------
 
 
 def need_savable(estimator: Any) -> None:
@@ -187,7 +187,7 @@ def _arrays_of(estimator: Any) -> dict[str, NDArray[Any]]:
     return arrays
 
 
-# --- in ---------------------------------------------------------------------------------------
+# --- reading --------------------------------------------------------------------------------------
 
 
 def check_version(header: Mapping[str, Any]) -> None:

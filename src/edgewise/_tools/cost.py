@@ -120,9 +120,9 @@ def _mean_cost(
 
 
 class ExpectedCostScorer(BaseEstimator):  # type: ignore[misc]  # scikit-learn is untyped
-    """A scorer for scikit-learn's model selection: minus the mean cost, so that more is better.
+    """A scorer for scikit-learn's model selection: minus the mean cost, so that greater is better.
 
-    `expected_cost_scorer` makes one. It asks for `sample_weight` as scikit-learn's own scorers do:
+    `expected_cost_scorer` makes it. It requests `sample_weight` as scikit-learn's own scorers do:
     ``scorer.set_score_request(sample_weight=True)`` where metadata routing is enabled.
     """
 

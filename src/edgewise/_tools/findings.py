@@ -1,6 +1,6 @@
-"""Findings: facts to know about a table or a model before trusting its figures.
+"""Findings: what to know about a table or a model before trusting its figures.
 
-A finding is a sentence about the data or the fit, and a sentence about what to do. Reports and the
+A finding consists of a sentence about the data or the fit and a sentence of advice. Reports and the
 command line begin with them. Checks look at no more than ``SAMPLE`` rows, chosen evenly, so that
 they cost little beside a fit.
 """
@@ -60,10 +60,10 @@ class Finding(NamedTuple):
 
 
 def data_findings(X: Any, y: ArrayLike, names: Sequence[str]) -> list[Finding]:
-    """Find what a person should know about a table before fitting a model.
+    """Find problems of a table before fitting a model.
 
-    Columns that nearly decide the target alone, identifiers, constants, text that looks like
-    numbers, and classes of few rows.
+    The findings name columns that nearly decide the target alone, identifiers, constants, text that
+    looks like numbers, and classes of few rows.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def data_findings(X: Any, y: ArrayLike, names: Sequence[str]) -> list[Finding]:
     Returns
     -------
     list of Finding
-        Empty where there is nothing to say.
+        Empty if there is nothing to report.
 
     Examples
     --------

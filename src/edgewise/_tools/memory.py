@@ -33,7 +33,7 @@ def estimate_memory(
     Parameters
     ----------
     n_rows : int
-        Number of rows. With soft labels a row counts once for every class that is possible.
+        Number of rows. With soft labels a row counts once for every class of positive probability.
     n_features : int
         Number of columns.
     n_classes : int
@@ -50,8 +50,8 @@ def estimate_memory(
     -------
     int
         Bytes: a bound for a NumPy array of a type that is read in place, or for a SciPy CSR matrix.
-        A data frame with columns of several types is first made one array, which takes 8 bytes more
-        for each value. Validation rows count as rows, if they are given.
+        A data frame with columns of several types is first converted to one array, which takes 8
+        bytes more for each value. Count the validation rows as rows, if you pass any.
 
     Examples
     --------

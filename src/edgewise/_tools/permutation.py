@@ -1,7 +1,7 @@
 """Permutation importances, class by class: the loss without the information of a feature.
 
-Breiman, "Random forests" (2001). The values of a feature are permuted among the rows; the loss of
-the predictions is the importance of the feature, for the rows of every class and for all rows.
+Breiman, "Random forests" (2001). The values of a feature are permuted among the rows; the increase
+of the loss is the importance of the feature, for the rows of every class and for all rows.
 Works for every classifier.
 """
 
@@ -89,7 +89,7 @@ def permutation_importances(
     estimator : fitted classifier
         With `predict_proba` for the log loss.
     X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
-        Rows, preferably rows that the estimator has not seen.
+        Rows, preferably rows that the estimator was not fitted to.
     y : array-like of shape (n_rows,)
         Their labels.
     sample_weight : array-like of shape (n_rows,), default=None

@@ -1,8 +1,8 @@
-"""Suspicious rows: rows whose labels boosting could not explain, hence possibly wrong labels.
+"""Suspicious rows: rows whose labels boosting could not explain and that may be wrong.
 
 A row with a wrong label behaves like a hard row: its neighbours contradict it, so its margin stays
 low and its weight grows until late rounds have memorised it. Both measures are therefore means over
-all rounds. AutoBoost has better evidence: the predictions of members that have not seen the row.
+all rounds. AutoBoost has better evidence: the predictions of members that held the row out.
 """
 
 from collections.abc import Iterator
@@ -65,7 +65,7 @@ def suspicious_rows(
         Weights of the fit.
     how : {"margin", "weight"}, default='margin'
         "margin" of an `AutoBoostClassifier`: the score is (1 - m) / 2, where m is the out-of-fold
-        probability of the label minus the largest other one; rows that every member has seen come
+        probability of the label minus the largest other one; rows that no member held out come
         last. X, y and sample_weight must be those of the fit, in the same order.
 
         "margin" of other boosters: the score is (1 - m) / 2, where m is the mean over the rounds of

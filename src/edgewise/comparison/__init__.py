@@ -4,8 +4,8 @@
     comparison.rows()     # a row per method, the best first
     comparison.paired()   # whether the best two differ
 
-With `out`, results are written to a folder as they come, and a killed run resumes where it
-stopped. docs/command_line.md defines the figures.
+With `out`, every result is written to a folder as soon as it is known, and a killed run resumes
+where it stopped. docs/command_line.md defines the figures.
 """
 
 from ._comparison import Comparison, Row

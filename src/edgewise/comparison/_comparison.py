@@ -39,7 +39,7 @@ class Row:
     fit_seconds : float
         Seconds of a fit.
     predict_seconds : float
-        Seconds to predict the rows tested.
+        Seconds to predict the test rows.
     predict_ms_per_1000 : float
         Milliseconds to predict a thousand rows.
     model_bytes : int
@@ -65,7 +65,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """All results on one data set, and what they amount to.
+    """All results on one data set, and their summary.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class Comparison:
     truth : array of shape (n_rows,)
         Class numbers of the rows that may be tested.
     tested : dict[tuple[int, int], Rows]
-        Rows tested, by repeat and fold.
+        Test rows, by repeat and fold.
     answers : Callable[[str, int, int], Proba]
         Function of method, repeat and fold that returns probabilities.
     """
@@ -169,7 +169,7 @@ class Comparison:
         return len(self.tested) > 1
 
     def held_out(self, method: str) -> tuple[Rows, Proba]:
-        """Return the rows tested in the first repeat, and their probabilities when held out.
+        """Return the test rows of the first repeat and their out-of-fold probabilities.
 
         Parameters
         ----------

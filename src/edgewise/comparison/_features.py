@@ -1,4 +1,4 @@
-"""X as each library wants it: as it came, or as numbers with categories coded."""
+"""X in the form that each library expects: unchanged, or as numbers with coded categories."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .._ground.errors import InvalidDataError
 
 @dataclass(frozen=True)
 class Features:
-    """The same rows twice; the two are one where there are neither categories nor dates."""
+    """The same rows in two forms, which are identical without categories and dates."""
 
     native: Any  # (n, d): for our estimators
     matrix: Any  # (n, d): numbers, NaN where missing, codes 0, 1, ... of categories, seconds of

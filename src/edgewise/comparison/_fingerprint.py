@@ -1,4 +1,4 @@
-"""Hashes that say whether two runs are the same: of rows, and of settings."""
+"""Hashes of rows and of settings, which identify equal runs."""
 
 import hashlib
 import json
@@ -17,7 +17,7 @@ def of_settings(**settings: Any) -> str:
 
 
 def of_rows(features: Features, labels: NDArray[Any]) -> str:
-    """Of the values of X and y, in order."""
+    """Return the hash of the values of X and y, in order."""
     digest = hashlib.sha256()
     if issparse(features.matrix):
         matrix = csr_array(features.matrix, copy=True)

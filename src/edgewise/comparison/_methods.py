@@ -1,4 +1,4 @@
-"""A method: what the comparison needs of an algorithm, ours or another library's."""
+"""A method: an algorithm of edgewise or of another library, as the comparison uses it."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ class Setting:
 
 
 class Method(ABC):
-    """A classifier under a name."""
+    """A classifier with a name."""
 
     name: str
     library: str

@@ -1,7 +1,7 @@
 """Classifiers of other libraries, where they are installed, each with its own defaults.
 
-All get the same rows, seed and threads. Categories come as codes and every library that knows
-categories is told which columns they are; the others take the codes as numbers.
+All get the same rows, seed and threads. Categories are passed as codes; libraries that support
+categories are told the columns, and the others treat the codes as numbers.
 """
 
 import importlib.metadata
@@ -165,7 +165,7 @@ class RandomForest(SklearnPeer):
 
 
 class AdaBoost(SklearnPeer):
-    """With trees of depth 8 for its default stumps, which cannot tell many classes apart."""
+    """AdaBoost with trees of depth 8, because its default, stumps, is too weak for many classes."""
 
     name, needs_whole = "sklearn-ada", True
 
@@ -182,7 +182,7 @@ class AdaBoost(SklearnPeer):
 
 
 def _floats(matrix: Any) -> Any:
-    """LightGBM takes floating point only, and warns of anything else."""
+    """Convert to floating point: LightGBM warns of other types."""
     return matrix if matrix.dtype.kind == "f" else matrix.astype(np.float64)
 
 

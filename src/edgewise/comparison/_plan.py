@@ -19,7 +19,7 @@ from ._splits import Split, cross_validation
 
 @dataclass(frozen=True)
 class Plan:
-    """All that decides the figures."""
+    """The inputs and settings that determine the figures."""
 
     problem: Problem
     splits: list[Split]

@@ -1,4 +1,4 @@
-"""The run: every method on every split, results kept as they come."""
+"""The run: every method on every split; each result is stored at once."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -187,7 +187,7 @@ def compare(  # noqa: PLR0913 - options, each by its name
 
 
 def _run(plan: Plan, store: Store, watcher: Watcher | None) -> tuple[list[Result], dict[str, str]]:
-    """Split by split, so that what is there after a while can be compared."""
+    """Run split by split, so that unfinished results can already be compared."""
     results: list[Result] = []
     failed: dict[str, str] = {}
     for split in plan.splits:
@@ -209,7 +209,7 @@ def _run(plan: Plan, store: Store, watcher: Watcher | None) -> tuple[list[Result
 def _fresh(
     plan: Plan, store: Store, method: str, split: Split, failed: dict[str, str]
 ) -> Result | None:
-    """A result measured now; None if the method fails, which does not stop the others."""
+    """Measure a result; None if the method fails, which does not stop the others."""
     try:
         chosen, setting = plan.methods[method], plan.setting_of(method)
         result, proba = measured(chosen, plan.problem, split, setting)

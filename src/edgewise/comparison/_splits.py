@@ -28,7 +28,7 @@ def cross_validation(
 ) -> tuple[list[Split], list[str]]:
     """Stratified folds, shuffled again in every repeat; and notes on classes that are too rare.
 
-    A class of one row stays in training: what was never seen cannot be learned. Classes with fewer
+    A class of one row stays in training; otherwise it could not be learned. Classes with fewer
     rows than folds are tested in as many folds as they have rows. There are at most as many folds
     as the largest class has rows.
     """

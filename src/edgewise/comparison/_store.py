@@ -31,7 +31,7 @@ class Store(Protocol):
 
 
 class Memory:
-    """Keeps results until it is thrown away."""
+    """Keeps results in memory."""
 
     def __init__(self) -> None:
         self._results: dict[str, tuple[Result, Proba]] = {}

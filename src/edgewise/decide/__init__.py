@@ -1,6 +1,6 @@
-"""From probabilities to decisions: costs, thresholds, sets, priors that change, small students.
+"""From probabilities to decisions: costs, thresholds, sets, changed priors, small students.
 
-Small functions of probabilities, as any classifier's `predict_proba` gives them, and one
+Small functions of probabilities, as any classifier's `predict_proba` returns them, and one
 meta-estimator, :class:`DecisionClassifier`, that fits them on out-of-fold probabilities.
 """
 

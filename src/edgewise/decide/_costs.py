@@ -1,4 +1,4 @@
-"""Decisions of least expected cost: one matrix or one per row, abstaining, the value of a hit."""
+"""Decisions of least expected cost: one matrix or one per row, abstention, values of hits."""
 
 import math
 from numbers import Real
@@ -81,7 +81,7 @@ def decide_by_cost(
 
 
 def net_costs(cost: ArrayLike, value: ArrayLike | None, n_rows: int, n_classes: int) -> Array:
-    """Costs minus what right answers are worth, (K, K) or (n, K, K)."""
+    """Return costs minus the values of correct predictions, (K, K) or (n, K, K)."""
     if np.ndim(cost) == 3:
         matrices = numbers(cost, "Costs of rows", InvalidParameterError)
         if matrices.shape != (n_rows, n_classes, n_classes):

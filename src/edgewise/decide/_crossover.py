@@ -1,4 +1,4 @@
-"""Rows between the rows: unlabelled examples for a teacher to label.
+"""Rows mixed from other rows, for a teacher to label.
 
 As in C. Bucila, R. Caruana and A. Niculescu-Mizil, "Model compression" (KDD 2006), a new row takes
 some of its values from another row. The paper takes them from the nearest row; here it is any row
@@ -25,7 +25,7 @@ _SHARE = 0.3  # of the values of a new row that come from the other row
 
 
 def can_cross(X: Any) -> bool:
-    """Whether values of X can be taken one by one: X is a frame or an array of two dimensions."""
+    """Return whether X is a frame or an array of two dimensions, whose values can be mixed."""
     return is_frame(X) if not isinstance(X, np.ndarray) else X.ndim == 2
 
 

@@ -253,7 +253,7 @@ def _normalised(chances: Array) -> Array:
 def _lessons(
     teacher: Any, data: Examples, classes: NDArray[Any], cv: Any
 ) -> tuple[Any, list[_Rows]]:
-    """The fitted teacher, what it says; and with cv the same with out-of-fold soft labels."""
+    """Return the fitted teacher and its soft labels; with cv also out-of-fold soft labels."""
     fitted, held_out = held_out_probabilities(teacher, data, classes, cv, n_jobs=None)
     soft = _said(fitted, data.X, len(classes))
     lesson = _lesson(fitted, data.X, soft)
@@ -292,7 +292,7 @@ class _Best(NamedTuple):
 
 
 def _best(lessons: list[_Rows], held: _Rows, limits: _Limits, n_jobs: int | None) -> _Best:
-    """The student nearest to the teacher on held-out rows: its shape first, then its lesson."""
+    """Choose the student nearest to the teacher on held-out rows: its shape, then its lesson."""
     best: tuple[float, _Best] | None = None
     for shape in _shapes(limits.trees):
         best = _nearer(best, lessons, _Try(shape, 0), held, limits, n_jobs)
@@ -362,7 +362,7 @@ def _within(
 
 
 def _room(model: AOSOLogitBoostClassifier, X: Any, limits: _Limits) -> float:
-    """The least of the limits over what the model takes; at least 1 where it keeps to them."""
+    """Return the smallest ratio of a limit to what the model uses; at least 1 if it keeps them."""
     sizes = [] if limits.n_bytes is None else [limits.n_bytes / _size(model)]
     if limits.microseconds is not None:
         sizes.append(limits.microseconds / _latency(model, X))

@@ -45,7 +45,7 @@ def recall_at_least(place: int, least: float) -> CountMetric:
 
 
 def softened_recall(place: int, least: float) -> CountMetric:
-    """The same without a jump, so that a gain and its error can be measured on few rows."""
+    """The same metric without a jump, so that a gain can be measured on few rows."""
 
     def metric(hits: Array, said: Array, true: Array) -> Array:
         short = np.maximum(0.0, _shortfall(hits, true, place, least))

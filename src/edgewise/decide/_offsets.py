@@ -1,4 +1,4 @@
-"""Thresholds for any metric: the answer is argmax_k (log p_k + b_k), and b is searched.
+"""Thresholds for any metric: the prediction is argmax_k (log p_k + b_k), and b is searched.
 
 With all offsets but b_k fixed, row i is called k where b_k exceeds
 max_{j != k} (log p_ij + b_j) - log p_ik. Sorted, these n numbers are all places where the metric
@@ -9,7 +9,7 @@ A row counts for a quarter as its label and for the rest as its probabilities. L
 counts of rare classes noisy, and probabilities alone would have to be calibrated.
 
 Offsets can still fit noise. So they are also fitted without a fold of the rows and judged on its
-labels; they are kept only where this cross-fitted gain exceeds half of its standard error (from
+labels; they are used only if this cross-fitted gain exceeds half of its standard error (from
 paired resamples with a fixed seed).
 """
 
@@ -37,12 +37,12 @@ _LABEL = 0.25  # the share of a row that counts as its label in the search
 
 
 class Offsets(NamedTuple):
-    """Offsets of the log probabilities, and whether they pay.
+    """Offsets of the log probabilities, and their gain.
 
     Attributes
     ----------
     offsets : ndarray of shape (n_classes,)
-        Offsets to apply: those found, or zeros if they do not pay.
+        Offsets to apply: those found, or zeros if the gain is too small.
     found : ndarray of shape (n_classes,)
         Offsets that the search found.
     plain : float
