@@ -1,4 +1,4 @@
-"""AdaBoost.MH with factorised base classifiers, for labels that exclude each other and for many.
+"""AdaBoost.MH with factorised base classifiers, for one label per row or several.
 
 Schapire and Singer (1999); Kegl, "The return of AdaBoost.MH: multi-class Hamming trees" (ICLR 2014)
 and "Open problem: a (missing) boosting-type convergence result" (COLT 2014), whose equations are
@@ -16,9 +16,9 @@ Probabilities are the exponential loss's own link: its minimiser is f_l = 1/2 lo
 P_l))) with the initial weights w+ of a present and w- of an absent label, hence P_l = 1 / (1 +
 (w+ / w-) exp(-2 f_l)). For labels that exclude each other they are divided by their sum.
 
-Deviations: what is right and wrong is smoothed by 1e-6, so that an edge of one gives a finite alpha
-(and ends the fit); rows of negligible weight take no part in the search for
-splits; ternary votes are optimal, not greedy (see ``_families.coefficients``).
+Deviations: the correct and the wrong weight are smoothed by 1e-6, so that an edge of one has a
+finite alpha (and ends the fit); rows of negligible weight take no part in the search for splits;
+ternary votes are optimal, not greedy (see ``_families.coefficients``).
 """
 
 import math
@@ -60,8 +60,9 @@ NO_EDGE = 1e-10  # of weights that sum to one: a smaller edge is rounding
 class MHRule:
     """One round: a base classifier, and its story. `edge` is that of the last round, if any.
 
-    An edge of 1 is the end unless a round `draws` features or cuts: the next one sees others. One
-    that draws nothing of use learns from everything, so that chance does not end boosting.
+    An edge of 1 ends the fit unless rounds draw features or cuts (`draws`), since the next round
+    sees others. A round that draws nothing useful learns from everything, so that an unlucky draw
+    does not end boosting.
     """
 
     stop_reason: str | None = None

@@ -143,8 +143,8 @@ class GeneralizedCrossEntropy(Loss):
 
     It lies between the log loss (q to 0) and the absolute error (q = 1).
 
-    The loss is bounded, so a row with a hopeless label stops pulling: use it for noisy labels. It
-    is not convex; the stand-in for the Hessian is p_y^q p_k (1 - p_k).
+    The loss is bounded, so a row that cannot be predicted loses its influence: use it for noisy
+    labels. It is not convex; the stand-in for the Hessian is p_y^q p_k (1 - p_k).
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class GeneralizedCrossEntropy(Loss):
 
 
 class TransitionLoss(Loss):
-    """The log loss of labels that were recorded wrongly with known probabilities.
+    """The log loss of labels that are recorded wrongly with known probabilities.
 
     The soft-max p stands for the true label, and recorded labels have the probabilities p @ noise
     ("forward correction"). The loss is not convex in the scores; the stand-in for the Hessian is

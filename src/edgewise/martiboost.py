@@ -1,23 +1,23 @@
-"""MartiBoost: martingale boosting for two classes, which stands label noise.
+"""MartiBoost: martingale boosting for two classes, which tolerates label noise.
 
 Long and Servedio, "Martingale boosting" (COLT 2005), in the form of Geist (2015), section 5.5.1. A
 branching program: layer t has nodes 0..t; a row begins at the only node of layer 0, and a node's
-weak learner sends it to node i + 1 of the next layer if it says 1, to node i if it says 0. After L
-layers the answer is 1 for rows that went right more often than left. A row of class 1 walks right
-with a probability above one half at every node, whatever the other rows' labels, and Hoeffding's
-bound does the rest. No row's weight grows because it was got wrong: why noise does less harm.
+weak learner sends it to node i + 1 of the next layer if it predicts 1, and to node i if it predicts
+0. After L layers the prediction is 1 for rows that went right more often than left. On average the
+rows of class 1 go right with a probability above one half at every node, which bounds the error. No
+row gains weight because it was predicted wrongly, so noise does less harm.
 
 The weak learner of a node has to be better than chance on both classes. A plain tree is made so by
-giving both classes half of the weight, and by turning its more frequent answer over at random, so
-often that both answers are equally likely (with probability 1 - 1 / (2 p) where it says it with
-probability p > 1/2).
+giving both classes half of the weight, and by flipping its more frequent prediction at random, so
+often that both predictions are equally likely (with probability 1 - 1 / (2 p) if its frequency is
+p > 1/2).
 
-``routing="random"`` sends every training row along one random way (the paper). ``"expected"`` keeps
-all ways at once: a row is at every node it may reach with the probability to be there. Prediction
-is always the expectation, so it needs no random numbers.
+``routing="random"`` sends every training row along one random path (the paper). ``"expected"``
+follows all paths: a row is in every node with the probability of reaching it. Prediction always
+uses the expectation, so it needs no random numbers.
 
-Deviations: a node that rows of one class reach is the end of their way, with that class as answer;
-a node that no row reaches answers with the majority of the steps that lead to it.
+Deviations: a walk ends at a node that only rows of one class reach, and predicts this class; a node
+that no row reaches predicts the majority of the steps that lead to it.
 """
 
 import math
@@ -110,14 +110,14 @@ class BranchingProgram:
 
 
 class Walk:
-    """The training rows on their way through the layers."""
+    """The state: the training rows on their walk through the layers."""
 
     def __init__(self, rows: Rows, routing: str, seed: int) -> None:
         self.shares = rows.shares()
         self.mass = np.ones((1, len(rows.X)))  # (nodes of the layer, n): a row's share at a node
         self._seed = seed
         self._keys = None
-        if routing == "random":  # rows that are alike may change places only if they weigh the same
+        if routing == "random":  # equal rows are interchangeable only if their weights are equal
             self._keys = distinct(row_keys(rows.X, rows.codes, self.shares))
 
     def step(self, right: Weights, frozen: NDArray[np.bool_], says: NDArray[np.bool_]) -> None:

@@ -17,7 +17,7 @@ tree which looks at all labels. A leaf moves few labels: the `leaf_labels` whose
 sum g_il is largest. Chance gives b a mean of one row's weight w, so steps shrink by the factor
 max(0, 1 - pull w / b) (James and Stein).
 
-From probabilities to labels leads a rule that is chosen on held-out rows, see `label_rules`.
+A rule that is chosen on held-out rows turns probabilities into labels; see `label_rules`.
 
 Deviations: the paper divides the gain by the number of rows, grows trees level by level, and moves
 all labels in its leaves.
@@ -156,10 +156,10 @@ class MultiLabelBoostClassifier(LogisticBooster):
         from all rows. With more than 20 000 rows it is the largest number.
     decision : {"auto", "half", "micro_f1", "macro_f1", "hamming"}
         How `predict` turns probabilities into labels. "half" takes every label above one half.
-        With a metric, the rule that is best by it on held-out rows is taken: one threshold for all
+        With a metric, it uses the rule that is best on held-out rows: one threshold for all
         labels, a threshold for every label, or as many labels per row as the probabilities sum to.
-        "auto" is "micro_f1" where rows are held out for the number of rounds anyway, or `X_val` is
-        given, and else "half". For an indicator matrix as y only.
+        "auto" is "micro_f1" if rows are held out for the number of rounds anyway or `X_val` is
+        given, otherwise "half". Only for an indicator matrix as y.
     sketch : int
         Random directions in the space of the labels on which the splits of a tree are searched, if
         there are more labels than that.

@@ -9,7 +9,7 @@ for every class k
     F_ik   += nu beta_jk.
 
 With the log loss it is LogitBoost, whose steps have a further factor (K - 1) / K: the diagonal
-knows nothing of how the K scores act together. Losses: :mod:`edgewise.losses`, or your own.
+ignores the interaction of the K scores. Losses: :mod:`edgewise.losses`, or your own.
 
 Deviations: |beta| is clipped as in MART; scores start at the centred log priors, as for the log
 loss, unless ``init="zero"``.

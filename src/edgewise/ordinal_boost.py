@@ -15,16 +15,16 @@ round, with g_ik = -dL/dF_ik and h_ik = d2L/dF_ik^2,
     beta_jk = (sum_{R_j} g_ik + a_j beta_j) / (sum_{R_j} h_ik + a_j)
     F_ik   += nu beta_jk.
 
-a_j is `pull` times the mean over k of sum_{R_j} h_ik. The pull leads from thresholds that step by
-themselves (0) to proportional odds (infinity), the model of McCullagh (1980): F_ik = f(x_i) -
-theta_k with one f. There all thresholds move by beta_j, and the theta_k by a Newton step of their
-own, shortened where it would change their order.
+a_j is `pull` times the mean over k of sum_{R_j} h_ik. With a pull of 0 every threshold takes its
+own step; an infinite pull gives proportional odds, the model of McCullagh (1980): F_ik = f(x_i) -
+theta_k with one f. All thresholds then move by beta_j, and the theta_k by a Newton step of their
+own, shortened if it would change their order.
 
-Class k has the score S_k = sum_{j < k} F_ij / 2 - sum_{j >= k} F_ij / 2: what all thresholds say
-for it. Scores are sums over trees, and F_k = S_{k+1} - S_k. The label is the class of the largest
-score, which is the median of the probabilities where the margins of a row fall with k. Where they
-do not, probabilities are those of the sorted margins (Chernozhukov, Fernandez-Val and Galichon,
-2010), which are never further from the truth.
+Class k has the score S_k = sum_{j < k} F_ij / 2 - sum_{j >= k} F_ij / 2, the sum of what the
+thresholds contribute to it. Scores are sums over trees, and F_k = S_{k+1} - S_k. The label is the
+class of the largest score, which is the median of the probabilities where the margins of a row fall
+with k. Where they do not, probabilities are those of the sorted margins (Chernozhukov,
+Fernandez-Val and Galichon, 2010), which are never further from the truth.
 
 Deviations: |beta| is clipped as in MART; the loss is smooth where Rennie and Srebro also study the
 hinge; margins start at the log odds of the class frequencies unless ``init="zero"``.
@@ -212,15 +212,15 @@ class OrdinalRule:
 class OrdinalBoostClassifier(LogisticBooster):
     """Ordinal boosting: one tree per round for classes that have an order.
 
-    For labels such as "low", "medium", "high", where a wrong class costs the more the further it
+    Use it for labels such as "low", "medium", "high", where a wrong class costs more the further it
     is from the right one. `predict` returns the median of the distribution, which has the least
     expected absolute class error; for the most probable class take the largest of `predict_proba`.
 
     Parameters
     ----------
     order : list of labels or None
-        Classes from the lowest to the highest. Labels that do not occur in y are passed over. None
-        takes the order of y if it is an ordered categorical, else that of the sorted labels.
+        Classes from the lowest to the highest. Labels that do not occur in y are ignored. None uses
+        the order of y if it is an ordered categorical, otherwise that of the sorted labels.
     pull : float
         How strongly the steps of the thresholds of a leaf are pulled together, as a share of the
         leaf's second derivatives. 0: every threshold steps by itself. ``float("inf")``:

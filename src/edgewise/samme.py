@@ -9,8 +9,8 @@ rows, summing to one, round t is
     w_i   <- w_i exp(alpha 1[h(x_i) != y_i]), normalised
     psi_k += alpha 1[h = k],
 
-and the answer is argmax_k psi_k(x). With K = 2 it is AdaBoost. A round without errors ends the fit
-with alpha = 1, one no better than chance (eps >= 1 - 1/K) ends it without being kept, as in
+and the prediction is argmax_k psi_k(x). With K = 2 it is AdaBoost. A round without errors ends the
+fit with alpha = 1, one no better than chance (eps >= 1 - 1/K) ends it without being kept, as in
 scikit-learn's AdaBoostClassifier. But where every tree sees other features or cuts (`max_features`,
 `splitter="random"`), an error-free tree does not stop boosting: alpha is that of half a wrong row.
 
@@ -83,7 +83,7 @@ class SAMMEEngine:
         return np.ascontiguousarray(self._weights.signed_weights[:, 0])
 
     def learn(self, m: int | None) -> tuple[Any, float]:
-        """A tree whose leaves answer with their heaviest class, and its error."""
+        """Return a tree whose leaves predict their heaviest class, and its error."""
         tree = self.grower.gini_tree(self.codes, self.weights, self.n_classes, m)
         sums = tree.sums.reshape(-1, self.n_classes)
         right = np.take_along_axis(sums, self._answers(tree), axis=1)

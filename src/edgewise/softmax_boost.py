@@ -1,4 +1,4 @@
-"""Soft-max boosting: the expected cost itself, lowered by gradient descent in function space.
+"""Soft-max boosting: gradient descent on the expected cost itself, in function space.
 
 Geist, "Soft-max boosting" (Machine Learning, 2015), algorithm 2; a similar idea is Abe, Zadrozny,
 Langford (KDD 2004). The decision rule is stochastic, g(k|x) = softmax(psi(x))_k, so that the cost
@@ -19,7 +19,7 @@ rows too; drawing labels only has the same mean and less noise.)
 ``step="paper"`` is R(h), the paper's choice (5.1: its factor K cancels against ||h||^2 = K).
 ``step="constant"`` is R(h) / (L ||h||^2) with the true R(h), also where labels are drawn, and L =
 1 / (3 sqrt(3)), the smoothness constant of R for costs within [0, 1] (the paper proves 1): no round
-raises R, whichever trees were drawn. (What the drawn pairs say of their own trees is too much: the
+raises R, whichever trees were drawn. (R(h) of the drawn pairs would be too optimistic, because the
 trees were fitted to them.) Costs are divided by the largest difference within a row for it.
 
 Deviations: +1 means "more expensive than average", so the step is subtracted; a class that was not
@@ -300,7 +300,7 @@ class SoftmaxBoostClassifier(VotingBooster):
         if rows.relevant is None:
             by_row: Weights = cost[rows.codes]
             return by_row
-        # An answer is judged by the right label it is nearest to.
+        # A prediction is compared with the cheapest of the correct labels.
         dear = np.where(right[:, :, np.newaxis], cost, np.inf).min(axis=1)
         return np.where(np.isinf(dear), 0.0, dear)
 

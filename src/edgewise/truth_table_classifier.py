@@ -1,8 +1,8 @@
 """The best weighted vote of given classifiers, by the minimum of their truth table's risk.
 
-For every class k the classifiers' answers "k" and "not k" to rows they were not fitted to make one
-truth table (one table in all where there are two classes). The minimiser beta_k of its risk weighs
-the answers to new rows:
+For every class k, the votes "k" and "not k" of the classifiers for rows they were not fitted to
+form a truth table (a single one for two classes). The minimiser beta_k of its risk weighs the votes
+for new rows:
 
     score_k(x) = sum_j beta_kj h_kj(x),    h_kj(x) = +1 if classifier j says k, else -1
 
@@ -58,10 +58,10 @@ class TruthTableClassifier(
     loss : {"exponential", "logistic"}, callable or Loss
         Convex loss whose risk is minimised.
     cv : int, splitter, iterable or "prefit"
-        Source of answers for rows a classifier was not fitted to. An integer is a number of folds,
-        drawn from the content of the rows, so that neither their order nor a random state matters.
-        "prefit": the classifiers are already fitted and answer for all rows passed to `fit`, which
-        should not be the rows they were fitted to.
+        Source of predictions for rows a classifier was not fitted to. An integer is a number of
+        folds, drawn from the content of the rows, so that neither their order nor a random state
+        matters. "prefit": the classifiers are already fitted and predict all rows passed to `fit`,
+        which should not be the rows they were fitted to.
     pseudo_count : float
         Weight added to both cells of every occupied pair of a table whose risk has no minimum, as
         where a classifier makes no error.
@@ -145,7 +145,7 @@ class TruthTableClassifier(
     # --- fitting ----------------------------------------------------------------------------
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the classifiers to rows X with labels y, and the vote to their answers.
+        """Fit the classifiers to rows X with labels y, and the vote to their predictions.
 
         Parameters
         ----------
@@ -214,8 +214,7 @@ class TruthTableClassifier(
     def _fit_and_answer(
         self, named: dict[str, Any], data: Examples, classes: NDArray[Any]
     ) -> tuple[list[Any], Answers]:
-        """The classifiers, fitted, and answers for rows that they, or others like them, had not
-        been fitted to."""
+        """Return the fitted classifiers, and predictions for rows of models not fitted to them."""
         if isinstance(self.cv, str):
             for estimator in named.values():
                 check_is_fitted(estimator)
@@ -427,7 +426,7 @@ def _asked_classes(n_classes: int) -> Sequence[int]:
 
 
 def _signs(codes: Codes, k: int) -> NDArray[np.int8]:
-    """+1 where the answer is class k, else -1."""
+    """Return +1 where the prediction is class k, else -1."""
     return np.where(codes == k, 1, -1).astype(np.int8)
 
 

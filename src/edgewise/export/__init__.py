@@ -1,9 +1,9 @@
 """Fitted estimators in other forms: ONNX, treelite, and single files of C or Python.
 
-Every form decides as the estimator does, at thresholds, for missing and infinite values and for
-categories; docs/export.md says what each can hold. Categories that are values of a data frame are
-given to exported models by their place in ``categories_`` (NaN for others), but for Python, which
-takes the values themselves. `as_numbers` makes of rows what exported models take.
+Every form predicts as the estimator does, at thresholds, for missing and infinite values and for
+categories; docs/export.md lists what each can express. Exported models take the categories of a
+data frame as their positions in ``categories_`` (NaN for others); only the Python form takes the
+values themselves. `as_numbers` converts rows to the input of exported models.
 """
 
 from ._c import to_c

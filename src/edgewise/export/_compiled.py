@@ -57,7 +57,7 @@ def verify_c(estimator: Any, contents: Contents, text: str, prefix: str) -> None
 
 
 def run_c(contents: Contents, text: str, prefix: str, X: Any) -> tuple[Any, Any, Any] | None:
-    """Labels, probabilities and scores of rows; None where programs cannot be made or run."""
+    """Labels, probabilities and scores of rows; None if programs cannot be compiled or run."""
     compiler = _compiler()
     if compiler is None:
         return None
@@ -108,7 +108,7 @@ def _answers(compiler: str, text: str, X: Any) -> Any:
 
 
 def _compiled(compiler: str, text: str, program: Path) -> str | None:
-    """Compiles a text; the compiler's words if it will not."""
+    """Compile a text; return the compiler's message if it fails."""
     source = program.with_suffix(".c")
     source.write_text(text, encoding="ascii", errors="backslashreplace")
     done = subprocess.run(  # noqa: S603  found in the path

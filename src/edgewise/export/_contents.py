@@ -34,7 +34,7 @@ class Link(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """A fitted estimator, taken apart."""
+    """The parts of a fitted estimator."""
 
     owner: str
     classes: NDArray[Any]
@@ -136,7 +136,7 @@ def _link_of(estimator: Any) -> Link:
 
 
 def need_a_sum_of_trees(contents: Contents, target: str) -> None:
-    """MartiBoost's trees send rows along random ways; their values are not added up."""
+    """Raise an error for MartiBoost, whose trees are not added up."""
     if contents.program is not None:
         raise ModelFormatError(
             f"{target} cannot express {contents.owner}, whose trees are the nodes of a branching "

@@ -1,4 +1,4 @@
-"""The rows as exported models take them."""
+"""Rows as the input of exported models."""
 
 from typing import Any
 
@@ -13,9 +13,8 @@ from .._data.sparse import dense
 def as_numbers(estimator: Any, X: Any) -> NDArray[np.float64]:
     """Return rows as the numbers that exported models take.
 
-    Categories that are values become their places in ``categories_``, and NaN if they are not
-    there. Dates and times become seconds, and the parts of dates, which ``dates_`` names, follow
-    the last column.
+    Categories become their positions in ``categories_``, or NaN if they are unknown. Dates and
+    times become seconds, and the parts of dates, which ``dates_`` names, follow the last column.
 
     Parameters
     ----------

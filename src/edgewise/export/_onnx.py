@@ -2,8 +2,8 @@
 
 It is the first operator there whose thresholds and values are doubles, so that decisions are those
 of the estimator for every input. A leaf has one value there: a tree whose leaves move several
-classes is written once for each. Whether a row's category is in a set is looked up before the trees
-see the row (``_onnx_trees`` says why).
+classes is written once for each. The membership of categories in sets is looked up before the trees
+(``_onnx_trees`` says why).
 """
 
 from typing import Any

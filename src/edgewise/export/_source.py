@@ -59,7 +59,7 @@ def number(value: Any, kind: str, infinity: str) -> str:
 
 
 def description(contents: Contents, shown: Callable[[Any], str]) -> list[str]:
-    """Lines that say what the model is, what it takes and what it answers."""
+    """Return lines that describe the model, its input and its output."""
     lines = [
         f"{contents.title}. Written by edgewise {__version__}.",
         "",
@@ -78,8 +78,8 @@ def description(contents: Contents, shown: Callable[[Any], str]) -> list[str]:
 
 
 def plain_value(value: Any) -> Any:
-    """A label or a category as one of Python's own types: what derives from one may write itself
-    as anything, code included."""
+    """Return a label or a category as a built-in type: a derived type may print itself as anything,
+    including code."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or type(value) in (bool, int, float, str):

@@ -1,7 +1,7 @@
 """treelite: trees with vector leaves in double precision.
 
-Where every tree moves one class, leaves are numbers and trees belong to a class. treelite knows the
-soft-max but not the links of AdaBoost.MH and SAMME: of those it can give the scores.
+Where every tree moves one class, leaves are numbers and trees belong to a class. treelite has the
+soft-max but not the links of AdaBoost.MH and SAMME, whose scores it can return.
 """
 
 from typing import Any, Literal

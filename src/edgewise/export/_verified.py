@@ -1,7 +1,7 @@
-"""Every export is run before it is handed out, where its runtime is installed.
+"""The verification of exports: each is run before it is returned, if its runtime is installed.
 
-The rows are made of the model's own thresholds, of their neighbours, and of its categories. If the
-runtime answers otherwise than the estimator, the export fails and nothing is written.
+The test rows consist of the model's own thresholds, their neighbours, and its categories. If the
+runtime disagrees with the estimator, the export fails and nothing is written.
 """
 
 from dataclasses import replace
@@ -28,9 +28,11 @@ class Verification:
         self._runtime = runtime
 
     def rows(self, *, fractions: bool, work: int = WORK) -> Array:
-        """Rows (n, d) of thresholds, their neighbours and categories; gaps, infinities, strangers.
+        """Return rows (n, d) of thresholds, their neighbours, categories and special values.
 
-        Without `fractions` all categories are whole numbers.
+        These are missing values, infinities and unknown categories.
+
+            Without `fractions` all categories are whole numbers.
         """
         trees = self._contents.trees
         n = min(MOST_ROWS, max(LEAST_ROWS, work // max(trees.n_trees, 1)))
@@ -51,7 +53,7 @@ class Verification:
         return X
 
     def need_agreement(self, X: Array, labels: Any, proba: Any, *, rtol: float) -> None:
-        """`labels` and probabilities of a runtime; None for labels that it does not give."""
+        """Compare labels and probabilities of a runtime; `labels` is None if it returns none."""
         expected, scores, size = self._expected(X)
         bound = rtol * (1.0 + size)
         # Of a walk one probability is 1 minus the other: the rounding is that of 1.

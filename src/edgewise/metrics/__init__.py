@@ -1,7 +1,7 @@
-"""Figures that judge predictions: calibration, Brier score, margins, confusions, intervals.
+"""Metrics of predictions: calibration, Brier score, margins, confusions, intervals.
 
-Plain functions of labels and predictions, with NumPy only. The displays, the reports and the
-command line all take their figures from here.
+They are plain functions of labels and predictions and need only NumPy. Displays, reports and the
+command line use them.
 """
 
 from ._calibration import ReliabilityCurve, calibration_error, reliability_curve

@@ -1,6 +1,6 @@
 """The calibration of probabilities: reliability curve, calibration error.
 
-Top-label: how often the most probable class is right, against its probability (Guo, Pleiss, Sun
+Top-label: the accuracy of the most probable class against its probability (Guo, Pleiss, Sun
 and Weinberger, "On calibration of modern neural networks", ICML 2017). Classwise: the same for the
 probability of every class, averaged over the classes (Kull et al., "Beyond temperature scaling",
 NeurIPS 2019).
@@ -39,7 +39,7 @@ class ReliabilityCurve:
     forecast : array of shape (n_bins,)
         Mean probability forecast.
     observed : array of shape (n_bins,)
-        Share of the rows for which the forecast came true.
+        Share of the rows for which the forecast was correct.
     count : array of shape (n_bins,)
         Number of rows.
     weight : array of shape (n_bins,)

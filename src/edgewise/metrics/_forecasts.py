@@ -1,4 +1,4 @@
-"""Labels and what was forecast for them, checked and brought to one shape."""
+"""Labels and their forecasts, checked and converted to one shape."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ _ROUNDING = 1e-5  # what single precision may leave between the sum of a row and
 
 
 class Forecasts(NamedTuple):
-    """The right answers as zeros and ones, beside what was forecast."""
+    """The true labels as zeros and ones, and the forecasts."""
 
     truth: NDArray[np.bool_]  # (n, K): whether row i has label k
     values: Array  # (n, K): probabilities or scores

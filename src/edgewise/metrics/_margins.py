@@ -1,4 +1,4 @@
-"""Margins: by how much the right label leads."""
+"""Margins: the lead of the correct label."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,8 +32,8 @@ def margins(
     Returns
     -------
     ndarray of shape (n_rows,)
-        Margins. For an indicator matrix (n_rows, n_classes): the score of a label the row has, or
-        minus the score of one it has not, divided by the largest absolute score.
+        Margins. For an indicator matrix (n_rows, n_classes): the score of a label that the row has,
+        or minus the score of one that it lacks, divided by the largest absolute score.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Pictures of fitted models and their predictions, as displays in the style of scikit-learn.
 
-A display is made from an estimator or from predictions, draws itself on given axes or on new ones,
-and keeps what it has drawn: `ax_`, `figure_` and its artists. It can be drawn again elsewhere with
-`plot`. Needs matplotlib, of the extra ``plot``.
+A display is created from an estimator or from predictions. It draws itself on given or new axes and
+keeps its artists, `ax_` and `figure_`; `plot` draws it again elsewhere. Displays need matplotlib
+(the extra ``plot``).
 """
 
 from ._confusion_display import ConfusionDisplay

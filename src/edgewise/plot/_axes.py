@@ -7,11 +7,11 @@ if TYPE_CHECKING:
 
 INK, FAINT, SIGNAL = "#222222", "#9a9a9a", "#c4451c"
 COLOURS = ("#2f6f9f", "#c98a1b", "#5b8c3a", "#7a5aa6", "#b0476b", "#3a9a96", "#8c6d46", "#56636e")
-DASHES = ("-", "--", ":", "-.")  # so that colour is not all that tells lines apart
+DASHES = ("-", "--", ":", "-.")  # so that lines differ not only in colour
 
 
 def pyplot() -> Any:
-    """matplotlib's pyplot, or one clear error."""
+    """Return matplotlib's pyplot, or raise an error that says how to install it."""
     try:
         from matplotlib import pyplot as plt  # noqa: PLC0415 - optional
     except ImportError:

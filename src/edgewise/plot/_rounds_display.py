@@ -1,4 +1,4 @@
-"""The learning curve: how the model gets better with its rounds."""
+"""The learning curve: the error or loss of a model after every round."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args

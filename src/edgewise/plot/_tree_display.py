@@ -18,8 +18,8 @@ LETTER = 0.068  # inches
 class TreeDisplay:
     """A tree as a picture: questions, paths of the rows and leaf values.
 
-    The upper path of a node is the answer yes. Paths are as thick as the share of the training rows
-    that take them. A leaf has the colour of the class whose score it raises most.
+    The upper path of a node means yes. The thickness of a path shows the share of the training rows
+    that take it. A leaf has the colour of the class whose score it raises most.
 
     Parameters
     ----------
@@ -134,11 +134,11 @@ class TreeDisplay:
         return self
 
     def _ends(self, node: Node) -> bool:
-        """Return whether the drawing has nothing right of the node."""
+        """Return whether the drawing ends at the node."""
         return node.is_leaf or (self.max_depth is not None and node.depth >= self.max_depth)
 
     def _heights(self) -> dict[int, float]:
-        """By node: ends one below another from 0 downwards, others half-way between children."""
+        """Return heights by node: leaves below each other, others half-way between children."""
         heights: dict[int, float] = {}
         todo, n_ends = [0], 0
         while todo:
@@ -155,7 +155,7 @@ class TreeDisplay:
         return heights
 
     def _columns(self, heights: dict[int, float]) -> float:
-        """The width of the drawing: to where the words of the last node end."""
+        """Return the width of the drawing, up to the end of the last text."""
         nodes = [self.nodes[number] for number in heights]
         return max(node.depth + 0.2 + len(self._said(node)) * LETTER / COLUMN for node in nodes)
 

@@ -1,7 +1,7 @@
 """The JavaScript of a report: Vega, Vega-Lite and Vega-Embed out of an installed package.
 
-vl-convert-python has them inside and joins them without a network, so a report needs none either,
-and no foreign code lies in this repository.
+vl-convert-python contains them and bundles them without a network, so a report needs no network
+either, and this repository contains no code of others.
 """
 
 import base64
@@ -15,7 +15,7 @@ MISSING = (
 
 @cache
 def vega() -> str:
-    """A script that puts `vegaEmbed` into the window; joining it takes a few seconds, once."""
+    """Return a script that defines `vegaEmbed`; bundling it takes a few seconds, once."""
     try:
         import vl_convert  # noqa: PLC0415 - optional
     except ImportError:
@@ -27,6 +27,6 @@ def vega() -> str:
 
 
 def source_hash(script: str) -> str:
-    """By which a page's security policy allows this inline script, and no other."""
+    """Return the hash by which a page's security policy allows only this inline script."""
     digest = hashlib.sha256(script.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -16,7 +16,7 @@ CLASSES = 40  # of the chart
 
 
 def data_section(evidence: Evidence) -> Section:
-    """Classes of the held-out and the training rows, and what the features hold."""
+    """Return the section about the classes and the contents of the features."""
     parts = [_classes_chart(evidence)]
     words = [_in_words("Held-out", evidence.rows)]
     if evidence.train is not None:

@@ -29,7 +29,7 @@ class Labelled:
         return len(self.y)
 
     def sample(self, n_rows: int) -> "Labelled":
-        """At most so many rows, drawn evenly; always the same."""
+        """Return at most this number of rows, evenly spaced, always the same."""
         if len(self) <= n_rows:
             return self
         rows = np.sort(np.random.default_rng(0).choice(len(self), n_rows, replace=False))
@@ -38,7 +38,7 @@ class Labelled:
 
 @dataclass(frozen=True)
 class Evidence:
-    """The held-out rows with what was said of them; the model and its training rows, if known."""
+    """The held-out rows with their predictions; the model and its training rows, if known."""
 
     rows: Labelled
     said: NDArray[Any]  # as y
@@ -69,7 +69,7 @@ class Evidence:
 
 
 def gather(held: HeldOut) -> Evidence:
-    """Checked evidence; of a pipeline or a search, that of the estimator inside."""
+    """Return checked evidence about an estimator, or the one inside a pipeline or a search."""
     y = labels(held.y, "y")
     said = labels(held.y_pred, "y_pred")
     if y.shape != said.shape or len(y) == 0:
@@ -119,7 +119,7 @@ def _same_length(X: Any, y: Any, names: str) -> None:
 
 
 def _inside(evidence: Evidence) -> Evidence:
-    """Past a search to its best estimator, and past a pipeline's transformers to its last step."""
+    """Return the best estimator of a search and the last step of a pipeline, with its input."""
     estimator, rows, train = evidence.estimator, evidence.rows, evidence.train
     estimator = getattr(estimator, "best_estimator_", estimator)
     if isinstance(estimator, Pipeline):

@@ -1,4 +1,4 @@
-"""A report on experiments of papers that were run again."""
+"""A report on rerun experiments of papers."""
 
 from collections import Counter
 from collections.abc import Sequence

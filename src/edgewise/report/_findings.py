@@ -20,13 +20,13 @@ FINDINGS = "Findings"
 
 
 def findings_section(evidence: Evidence) -> Section | None:
-    """The findings, or nothing where there are none."""
+    """Return the section of the findings; None if there are none."""
     found = findings_of(evidence)
     return Section(FINDINGS, [str(finding) for finding in found]) if found else None
 
 
 def findings_of(evidence: Evidence) -> list[Finding]:
-    """Findings about the training rows, or the held-out rows where those are all, and the fit."""
+    """Return findings about the fit and the training rows (or the held-out rows, if alone)."""
     if evidence.multi_label:
         return []
     rows = evidence.train if evidence.train is not None else evidence.rows

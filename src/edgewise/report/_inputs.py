@@ -110,7 +110,7 @@ class LearningCurve:
 class HeldOut:
     """Predictions of the best method for rows it was not fitted to.
 
-    With `estimator` and `X` the report also tells its rounds, margins and importances.
+    With `estimator` and `X` the report also shows its rounds, margins and importances.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ class Comparison:
     results : Sequence[MethodResult]
         Results in the order of the table, the best first.
     protocol : str
-        One sentence: how it was measured.
+        One sentence that says how the figures were measured.
     facts : Mapping[str, Any]
         Facts about the data, such as rows, features and classes.
     paired_test : PairedTest | None
@@ -248,7 +248,7 @@ class Chart:
     title : str
         Title.
     table : Table | None
-        The same figures as a table, folded away.
+        The same figures as a collapsed table.
     """
 
     spec: Mapping[str, Any]
@@ -278,7 +278,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, what is to be said, and what is to be seen, in the order of `parts`.
+    """A section: a heading, paragraphs, and `parts` such as tables and charts.
 
     Attributes
     ----------
@@ -300,7 +300,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment of a paper, run again.
+    """One rerun experiment of a paper.
 
     Attributes
     ----------

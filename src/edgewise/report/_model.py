@@ -96,7 +96,7 @@ def model_report(
 
 
 def sections(evidence: Evidence) -> list[Section]:
-    """Those for which there is something to tell."""
+    """Return the sections that have content."""
     told = [make(evidence) for make in SECTIONS]
     return [section for section in told if section is not None]
 

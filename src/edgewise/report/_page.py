@@ -91,7 +91,7 @@ def _templates() -> Any:
 
 
 def _groups(section: Section, charts: list[dict[str, Any]]) -> list[tuple[str, list[Any]]]:
-    """Parts that follow each other and are of a kind, as (kind, parts); notes the charts."""
+    """Group consecutive parts of a kind as (kind, parts); collect the charts."""
     numbered = [(_kind(part), part) for part in section.parts]
     groups = []
     for kind, parts in groupby(numbered, key=lambda pair: pair[0]):
@@ -105,7 +105,7 @@ def _kind(part: Table | Chart | Image) -> str:
 
 
 def _noted(parts: list[Any], charts: list[dict[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Pictures with ids, and tables beside them; ids of charts are where the script draws."""
+    """Return pictures with ids and the tables beside them; the script draws charts there."""
     for part in parts:
         name = f"chart-{len(charts)}" if isinstance(part, Chart) else ""
         if name:
@@ -114,7 +114,7 @@ def _noted(parts: list[Any], charts: list[dict[str, Any]]) -> Iterator[tuple[str
 
 
 def picture(image: Image) -> str:
-    """An image as an address that holds it; inside an address, an SVG cannot run scripts."""
+    """Return an image as a data URL, in which an SVG cannot run scripts."""
     svg = isinstance(image.content, str)
     content = image.content.encode() if isinstance(image.content, str) else image.content
     kind = "image/svg+xml" if svg else "image/png"
@@ -142,7 +142,7 @@ def cell(value: Any, how: str = "") -> str:
 
 
 def as_json(value: Any) -> str:
-    """JSON that can stand inside a script element: no markup can begin in it."""
+    """Return JSON that is safe inside a script element: no markup can begin in it."""
     text = json.dumps(_plain(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     for mark in "<>&\u2028\u2029":
         text = text.replace(mark, f"\\u{ord(mark):04x}")
@@ -150,7 +150,7 @@ def as_json(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """The same in what JSON knows: arrays as lists, numbers that are none as null."""
+    """Convert to the types of JSON: arrays to lists, NaN and infinity to null."""
     if isinstance(value, np.ndarray | np.generic):
         return _plain(value.tolist())
     if isinstance(value, Mapping):

@@ -41,7 +41,7 @@ FIGURES = {
 def figures(
     rows: Labelled, said: NDArray[Any], proba: Array | None, classes: NDArray[Any], cost: Any = None
 ) -> dict[str, float]:
-    """The figures that can be told, by name."""
+    """Return the figures that can be computed, by name."""
     told: dict[str, float] = {}
     if rows.y.ndim == 2:
         told["Hamming loss"] = float(np.mean(rows.y != said))

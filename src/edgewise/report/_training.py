@@ -1,4 +1,4 @@
-"""Sections about the model: learning curves, margins, importances, story, suspicious rows."""
+"""Sections about the model: learning curves, margins, importances, history, suspicious rows."""
 
 import inspect
 from collections.abc import Sequence
@@ -131,7 +131,7 @@ def importances_section(evidence: Evidence) -> Section | None:
 
 
 def _by_class(evidence: Evidence, names: Sequence[str], order: NDArray[np.intp]) -> list[Chart]:
-    """Importances of the classes, (K, features), of estimators that tell them."""
+    """Return the importances by class, (K, features), if the estimator has them."""
     by_class = getattr(evidence.estimator, "feature_importances_by_class_", None)
     if by_class is None or len(by_class) > 30:
         return []
@@ -161,7 +161,7 @@ def story_section(evidence: Evidence) -> Section | None:
 
 
 def suspicious_section(evidence: Evidence) -> Section | None:
-    """Training rows whose labels boosting could not make sense of."""
+    """Return the section about training rows whose labels boosting could not explain."""
     estimator, train = evidence.estimator, evidence.train
     suitable = isinstance(estimator, Booster) and not evidence.multi_label
     if not suitable or train is None or train.X is None:

@@ -1,4 +1,4 @@
-"""Rows that need not fit into memory: give them to ``fit`` in place of X and y.
+"""Rows that need not fit into memory: pass them to ``fit`` in place of X and y.
 
     rows = edgewise.rows.parquet("folder", target="label")
     edgewise.AOSOLogitBoostClassifier().fit(rows)

@@ -2,7 +2,7 @@
 
     read("cars.csv", target="price_class") -> Table with X, y and what was recognised
 
-Numbers, categories (text) and missing values (empty, NA, ?, nan) are told apart column by column.
+Numbers, categories (text) and missing values (empty, NA, ?, nan) are recognised column by column.
 X is an Arrow table, or a sparse matrix for svmlight; the estimators take both.
 """
 

@@ -27,7 +27,7 @@ class Column:
     missing : int
         Number of rows without a value.
     distinct : int | None
-        Number of different values of a category.
+        Number of distinct values of a category.
     """
 
     name: str
@@ -39,12 +39,12 @@ class Column:
 def recognised(
     frame: pa.Table, text: frozenset[str] = frozenset(), written: frozenset[str] = frozenset()
 ) -> pa.Table:
-    """The same columns as numbers or strings; those named in `text` as strings whatever they hold.
+    """Return the columns as numbers or strings; those named in `text` are always strings.
 
-    Text in those named in `written` stays for those who know its notation.
+    Text in the columns named in `written` is left to callers that know its notation.
 
-    Text that is numbers but for missing values becomes numbers. Dates and times stay, and booleans
-    do: as labels they are words, as features the numbers 0 and 1.
+    Text that consists of numbers and missing values becomes numbers. Dates, times and booleans are
+    unchanged: booleans are words as labels, and the numbers 0 and 1 as features.
     """
     columns = [
         _plain(frame.column(name), name, as_text=name in text, written=name in written)
@@ -56,9 +56,9 @@ def recognised(
 def as_numbers(
     frame: pa.Table, text: frozenset[str], decimal: str
 ) -> tuple[pa.Table, dict[str, str], list[str]]:
-    """Text that is numbers as numbers; their decimal separators by column; and what was done.
+    """Convert numbers written as text; return also their decimal separators and notes.
 
-    Columns named in `text` stay. `decimal` is the separator where the values do not say.
+    Columns named in `text` are unchanged. `decimal` is the separator if the values do not tell.
     """
     notations, notes = {}, []
     for name in frame.column_names:

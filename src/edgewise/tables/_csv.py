@@ -1,4 +1,4 @@
-"""CSV, read by Arrow in one piece, so that all rows of a column decide what it holds."""
+"""CSV, read by Arrow in one piece, so that all rows of a column determine its type."""
 
 import codecs
 import contextlib
@@ -34,7 +34,7 @@ def read_csv(
     encoding: str | None = None,
     decimal: str = ".",
 ) -> tuple[Any, list[str]]:
-    """The table, and notes on how it was read; `header` None means: look."""
+    """Return the table and notes on how it was read; `header=None` detects the header."""
     if decimal not in (".", ","):
         raise InvalidDataError(f"The decimal separator must be '.' or ','. Got {decimal!r}.")
     content = _in_utf8(_content(path), path, encoding)

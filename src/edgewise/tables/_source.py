@@ -1,4 +1,4 @@
-"""From a name to columns: which file, which format, or which built-in set."""
+"""From a name to columns: the file, its format, or the built-in set."""
 
 from pathlib import Path
 from typing import Any

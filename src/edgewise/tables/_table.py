@@ -276,7 +276,7 @@ class SparseRows:
 def _target(
     wanted: str | None, names: list[str], but: tuple[str, ...], source: str
 ) -> tuple[str, list[str]]:
-    """The name of the target, and a note if it was not asked for."""
+    """Return the name of the target, and a note if it was chosen automatically."""
     if wanted is not None:
         return _named(wanted, names, source), []
     free = [name for name in names if name not in but]

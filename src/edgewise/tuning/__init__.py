@@ -1,4 +1,6 @@
-"""Tuning within a time: random search with successive halving; early stopping finds the rounds.
+"""Tuning within a time budget: random search with successive halving.
+
+Early stopping finds the number of rounds.
 
 found = tune(AOSOLogitBoostClassifier, X, y, budget=60)
 found.params, found.model

@@ -1,14 +1,14 @@
 """The search.
 
-A fifth of the rows, drawn class by class, judges all trials by their log loss or by another metric;
-early stopping always watches the log loss. Trial 0 has the
-defaults. Then settings are drawn and come in groups of nine: all nine learn from a ninth of the
+All trials are compared by their log loss or another metric on a held-out fifth of the rows, drawn
+class by class; early stopping always watches the log loss. Trial 0 has the defaults. Then settings
+are drawn in groups of nine: all nine learn from a ninth of the
 training rows, the best three from a third, the best one from all (successive halving: Jamieson and
 Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", AISTATS 2016).
-Tables too small to be cut learn from all rows at once. Only trials on all rows can win.
+On small tables all trials learn from all rows. Only trials on all rows can win.
 
-The time decides how many trials there are, and nothing else: a trial that it cuts off does not
-count. So the same number of trials with the same seed finds the same setting.
+The time determines only the number of trials: a trial that is cut off does not count. The same
+number of trials with the same seed therefore finds the same setting.
 """
 
 import time
@@ -60,7 +60,7 @@ class Trial:
     error : float
         Error rate of the held-out rows.
     score : float
-        The metric that trials are compared by, or minus the log loss: more is better.
+        The metric that trials are compared by, or minus the log loss: greater is better.
     seconds : float
         Duration of the fit.
     """
@@ -90,7 +90,7 @@ class Tuning:
     params : dict[str, Any]
         Parameters of the best trial with its number of rounds, for a fit to all rows.
     held_out : int
-        Number of rows that judged the trials.
+        Number of held-out rows that the trials are compared on.
     stopped : str
         Why the search ended: "time" or "trials".
     model : Any
@@ -149,7 +149,7 @@ class _Search:
         return min(whole, key=lambda t: (-t.score, t.log_loss, t.error, t.number), default=None)
 
     def left(self) -> float:
-        """Seconds for trials; what the last fit will take is set aside."""
+        """Return the seconds for trials, without those reserved for the final fit."""
         best = self.best()
         reserve = 1.5 * best.seconds / (1.0 - HELD_OUT) if self.refit and best else 0.0
         return self.end - time.perf_counter() - reserve
@@ -245,8 +245,8 @@ def _fixed(estimator: type[Any], seed: int, params: Mapping[str, Any]) -> dict[s
     known = estimator().get_params(deep=False)
     if "n_estimators" not in known:
         raise InvalidParameterError(
-            f"{estimator.__name__} has nothing to tune. Use fit; for AutoBoostClassifier give it "
-            "time_limit or effort='best'."
+            f"{estimator.__name__} has no parameters to tune. Use fit; AutoBoostClassifier has "
+            "time_limit and effort='best'."
         )
     taken = {"n_estimators", "early_stopping", "time_limit", "warm_start"}
     wrong = [name for name in params if name not in known or name in taken]
@@ -285,7 +285,7 @@ def _carry_out(search: _Search, most: int | None) -> str:
 
 
 def _schedule(search: _Search) -> Iterator[tuple[int, float]]:
-    """Settings and shares of the rows, one after the other, from what the trials so far say."""
+    """Yield settings and shares of the rows, by the results of the trials so far."""
     first = 1
     shares = [s for s in (1 / 9, 1 / 3) if len(search.train) * s >= LEAST_ROWS] + [1.0]
     while True:
@@ -300,7 +300,7 @@ def _schedule(search: _Search) -> Iterator[tuple[int, float]]:
 
 
 def _try(search: _Search, setting: int, share: float, *, always: bool = False) -> bool:
-    """One trial; False if the time cuts it off, when it counts only if it `always` does."""
+    """Run a trial; False if the time cuts it off and it does not `always` count."""
     number, left = len(search.trials), search.left()
     if left <= 0 and not always:
         return False

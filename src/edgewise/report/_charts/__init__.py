@@ -1,7 +1,7 @@
 """Charts as Vega-Lite specifications, each with its figures as a table.
 
-Fields have fixed names and labels of the user stand in the data only, so that no label is ever
-read as part of a specification. {"css": "--ink"} is a colour of the page (static/page.js).
+Fields have fixed names, and the labels of the user occur only in the data, so that no label is read
+as a part of a specification. {"css": "--ink"} is a colour of the page (static/page.js).
 """
 
 from ._bars import bars_chart, grouped_bars_chart, heat_chart, histogram_chart

@@ -42,7 +42,7 @@ def bars_chart(
 def grouped_bars_chart(
     groups: Mapping[str, Mapping[str, float]], *, title: str, of: str, what: str
 ) -> Chart:
-    """For each name a bar of each group, as shares of the group."""
+    """Return a bar for each name and group, as a share of the group."""
     rows = [
         {"name": name, "group": group, "value": float(v)}
         for group, values in groups.items()
@@ -73,7 +73,7 @@ def grouped_bars_chart(
 def heat_chart(
     values: Array, rows: Sequence[str], columns: Sequence[str], *, title: str, of: str
 ) -> Chart:
-    """Numbers as depth of colour, (rows, columns)."""
+    """Return a heat map of numbers, (rows, columns)."""
     data = [
         {"row": r, "column": c, "value": float(values[i, j])}
         for i, r in enumerate(rows)

@@ -12,7 +12,7 @@ FEW = 16  # classes whose cells have room for numbers
 
 
 def confusion_chart(counts: Array, names: Sequence[str]) -> Chart:
-    """Right answers in blue, wrong ones in the signal's colour, deeper for larger shares."""
+    """Return a matrix with correct predictions in blue and wrong ones in red, by their share."""
     few = len(names) <= FEW
     place = {"scale": {"domain": list(names)}, "sort": None}
     layers = [_cells(True, BLUE), _cells(False, SIGNAL)]

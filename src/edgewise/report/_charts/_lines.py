@@ -14,7 +14,7 @@ ROUNDS = {"grid": False, "tickMinStep": 1, "tickCount": 6, "labelOverlap": True}
 def rounds_chart(
     curves: Sequence[LearningCurve], *, title: str, of: str, logarithmic: bool = False
 ) -> Chart:
-    """Figures of several curves over the rounds, the best round of each marked."""
+    """Return several curves over the rounds, with the best round of each marked."""
     rows = [
         {"round": i + 1, "name": c.name, "value": float(c.values[i])}
         for c in curves

@@ -1,4 +1,4 @@
-"""Methods beside each other."""
+"""Charts that compare methods."""
 
 import math
 from collections.abc import Sequence
@@ -54,7 +54,7 @@ def _row(result: MethodResult) -> Spec:
 
 
 def time_chart(results: Sequence[MethodResult]) -> Chart | None:
-    """Error against the time of a fit, both better small; None where times are not known."""
+    """Return a chart of error against fit time; None if the times are unknown."""
     timed = [r for r in results if r.fit_seconds is not None and r.fit_seconds > 0]
     if not timed:
         return None

@@ -101,7 +101,7 @@ def confidence_chart(top: Array, right: NDArray[np.bool_]) -> Chart:
         for name, n in zip(names, of_bins, strict=True)
     ]
     colour = {"domain": list(counts), "range": [BLUE, SIGNAL]}
-    scale = {"type": "symlog", "domainMin": 0}  # mistakes are few, and yet to be seen
+    scale = {"type": "symlog", "domainMin": 0}  # so that a few mistakes are visible
     powers = [0, *(10**k for k in range(9))]
     spec = {
         "height": 300,

@@ -28,7 +28,7 @@ def hint(*fields: tuple[str, str], **formats: str) -> list[Spec]:
 
 
 def thinned(n: int, *keep: int | None, limit: int = POINTS) -> list[int]:
-    """Numbers below n, the first, the last and `keep` among them, not too many for a line."""
+    """Return numbers below n with the first, the last and `keep`, not too many for a line."""
     if n <= limit:
         return list(range(n))
     spread = np.linspace(0, n - 1, limit).round().astype(int)
@@ -36,7 +36,7 @@ def thinned(n: int, *keep: int | None, limit: int = POINTS) -> list[int]:
 
 
 def told_apart(names: list[str]) -> Spec:
-    """Lines told apart by colour and by dashes; names in the order they come."""
+    """Return the encoding of lines by colour and by dashes, in the order of the names."""
     order = list(dict.fromkeys(names))
     dashes = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [10, 4], [1, 3], [6, 2, 1, 2]]
     marks = {"domain": order, "range": [dashes[i % len(dashes)] for i in range(len(order))]}
