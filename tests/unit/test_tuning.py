@@ -117,7 +117,7 @@ def test_fixed_parameters_are_not_searched():
         (AOSO, {"trials": 0}, "'trials'"),
         (AOSO, {"params": {"depth": 2}}, "'depth' cannot be fixed"),
         (AOSO, {"params": {"n_estimators": 2}}, "'n_estimators' cannot be fixed"),
-        (edgewise.MartiBoostClassifier, {}, "has nothing to tune"),
+        (edgewise.MartiBoostClassifier, {}, "has no parameters to tune"),
     ],
 )
 def test_bad_options(estimator, options, message):

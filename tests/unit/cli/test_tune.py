@@ -61,7 +61,7 @@ def test_the_time_is_kept(monkeypatch):
     [
         (["none.csv"], "There is no file 'none.csv'"),
         (["cars.csv", "--method", "magic"], "There is no method 'magic'"),
-        (["cars.csv", "--method", "martiboost"], "has nothing to tune"),
+        (["cars.csv", "--method", "martiboost"], "has no parameters to tune"),
         (["cars.csv", "--param", "n_estimators=5"], "'n_estimators' cannot be fixed"),
         (["cars.csv", "--out", "none/best.json"], "There is no folder 'none'"),
     ],
