@@ -12,9 +12,9 @@
 namespace edgewise {
 
 // Lets glibc keep freed buffers of up to n_bytes for those that come next, and four times as much
-// in all; elsewhere it does nothing. Where a process was told to give memory back soon (Dask tells
-// its workers), every buffer beyond 128 kB otherwise comes from the system page by page, which
-// costs more than to fill it.
+// in all; elsewhere it does nothing. If a process is configured to return memory soon (as Dask
+// configures its workers), every buffer beyond 128 kB otherwise comes from the system page by page,
+// which costs more than filling it.
 inline void keep_buffers([[maybe_unused]] std::size_t n_bytes) {
 #if defined(__GLIBC__)
   mallopt(M_MMAP_THRESHOLD, static_cast<int>(n_bytes));
@@ -22,7 +22,7 @@ inline void keep_buffers([[maybe_unused]] std::size_t n_bytes) {
 #endif
 }
 
-// Undoes keep_buffers: the thresholds are again what the environment asks for, or glibc's own.
+// Undoes keep_buffers: the thresholds are again those of the environment, or glibc's own.
 inline void release_buffers() {
 #if defined(__GLIBC__)
   const auto threshold = [](const char* variable) {

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::uint32_t kBlockPlaces = 16384;  // 128 KiB of packed bins: half of a common L2
 constexpr std::uint32_t kMostPlaces = 65536;   // entries are 16-bit numbers
-constexpr double kFewEntries = 8.0;            // of a row in a block: a larger one then pays
+constexpr double kFewEntries = 8.0;            // of a row in a block: a larger block then pays
 constexpr std::size_t kRowsAtOnce = 512;
 constexpr int kWide = 512;  // columns from which it pays to look for those that cannot be split
 constexpr double kSparseBelow = 0.4;  // share of unusual entries below which sparse rows pay
 
-// Places of the features in a histogram. Where it wastes little, all get as many: the kernel then
-// steps from feature to feature without looking places up.
+// Places of the features in a histogram. If it wastes little, all get the same number, so that the
+// kernel steps from feature to feature without looking up places.
 void lay_out(BinnedData& data) {
   constexpr double kWaste = 1.25;
   std::uint32_t most = 0;
@@ -257,7 +257,7 @@ struct BinnedData::Encoded {
   // The most frequent code of a column, the lowest of equals, and how many rows have another.
   static std::pair<Code, std::size_t> usual_of(const Code* entries, std::size_t n, Code zero,
                                                std::size_t n_rows) {
-    if (n < n_rows - n)  // zero it is: most columns of wide matrices have few entries, or none
+    if (n < n_rows - n)  // it is zero: most columns of wide matrices have few entries, or none
       return {zero, n - static_cast<std::size_t>(std::count(entries, entries + n, zero))};
     Counts counts;
     counts.add(entries, n);

@@ -61,8 +61,8 @@ std::vector<double> choose_categories(std::vector<Value> values) {
   return categories;
 }
 
-// Number of cuts below each of kAbreast values: the searches run side by side, since each of them
-// is a chain of waits for memory. `padded` has a power-of-two size, filled up with infinity.
+// Number of cuts below each of kAbreast values: the searches run side by side, because each of them
+// mostly waits for memory. `padded` has a power-of-two size, filled up with infinity.
 constexpr std::size_t kAbreast = 16;
 EDGEWISE_CLONES void search_cuts(const double* padded, std::size_t size, const double* values,
                                  std::uint32_t* found) {
@@ -144,8 +144,8 @@ void choose_bins(Cuts& cuts, std::size_t f, std::vector<Value> values, Absent ab
 void encode_column(const Cuts& cuts, std::size_t f, const double* values, std::size_t n, Code* out,
                    std::size_t step) {
   const auto& points = cuts.of_feature[f];
-  // X may be changed by others between its reading for cuts and this one: a missing value that the
-  // cuts know nothing of falls into the last bin there is.
+  // X may be changed by others between its reading for cuts and this one: a missing value that is
+  // new then falls into the last bin.
   const auto missing = static_cast<Code>(std::max(cuts.n_bins(f), 1) - 1);
   if (n < kAbreast) {  // sparse matrices have many columns of few entries
     for (std::size_t i = 0; i < n; ++i)

@@ -58,7 +58,7 @@ Cuts fit_cuts(const Transposed& x, const double* weights, int max_bins,
               const std::vector<int>& categorical, const std::vector<Grouped>& grouped,
               const Team& team);
 
-// --- how cuts are chosen, for those who know the distinct values by other means ---
+// --- the choice of cuts, for callers that have the distinct values already ---
 
 // Strictly between a < b, or a itself where no double lies between: "x <= cut" parts them.
 double midpoint(double a, double b);

@@ -1,5 +1,6 @@
-// Class trees grown on blocks of rows: the part of those who hold rows, and the part of the one who
-// grows the trees from the blocks' sums. The trees are those of class_trees.hpp, bit for bit.
+// Class trees grown on blocks of rows: the part of the workers, which hold rows, and the part of
+// the driver, which grows the trees from the blocks' sums. The trees are those of class_trees.hpp,
+// bit for bit.
 //
 // A round takes these trips, all trees side by side:
 //   facts     the largest gradient and mass, and their sums: units and thresholds follow
@@ -43,7 +44,7 @@ std::vector<double> class_units(std::size_t n, const std::vector<double>& larges
 // From facts in these units.
 std::vector<ClassScale> class_scales(std::size_t n, const ClassFacts& facts);
 
-// What blocks answer to expansions.
+// What blocks return for expansions.
 struct ClassAnswers {
   Histograms histograms;
   std::vector<std::int64_t> sides;  // if wanted: exact sums of g and h on both sides, (n, 4)
@@ -58,7 +59,7 @@ class ClassTreesBlock {
   std::size_t room() const;
   void settle(Room& room);
 
-  // Learns from some rows only, (n_rows), until told otherwise; null: from all.
+  // Learns only from some rows, (n_rows), until the next call; null: from all.
   void draw(const std::uint8_t* drawn);
 
   ClassFacts facts(const std::vector<Target>& targets, Criterion criterion,
@@ -135,7 +136,7 @@ class ClassHistograms {
 
  private:
   const BinnedData& data_;
-  std::shared_ptr<const GrowLimits> limits_;  // where it stays, whoever moves
+  std::shared_ptr<const GrowLimits> limits_;  // on the heap, so that it stays when its owner moves
   std::vector<ChannelSearch<CountedBin>> searches_;
   std::vector<NewtonSteps> steps_;
 };

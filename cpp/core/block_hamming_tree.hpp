@@ -1,5 +1,5 @@
-// Hamming trees grown on blocks of rows: the part of those who hold rows, and what the driver knows
-// of their histograms. They are the trees of hamming_tree.hpp, bit for bit.
+// Hamming trees grown on blocks of rows: the part of the workers, which hold rows, and what the
+// driver knows of their histograms. They are the trees of hamming_tree.hpp, bit for bit.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,6 @@
-// The pair tree of AOSO-LogitBoost grown on blocks of rows: the part of those who hold rows. The
-// one who grows the tree from their sums is pair_tree_driver.hpp; it is the tree of pair_tree.hpp,
-// bit for bit.
+// The pair tree of AOSO-LogitBoost grown on blocks of rows: the part of the workers, which hold
+// rows. The driver, which grows the tree from their sums, is pair_tree_driver.hpp; it is the tree
+// of pair_tree.hpp, bit for bit.
 //
 // A node's pair of classes follows from sums over its rows, and its histogram from the pair: two
 // trips for every level. Before the first the blocks say how large residuals are; after the last,
@@ -68,7 +68,7 @@ class PairTreeBlock {
 
   double largest(const Team& team) const;  // weight * residual
 
-  // Learns from some rows only, (n_rows), until told otherwise; null: from all.
+  // Learns only from some rows, (n_rows), until the next call; null: from all.
   void draw(const std::uint8_t* drawn);
 
   // Rounds the residuals; the sums of the root, (node_sums).

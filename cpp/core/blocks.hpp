@@ -1,6 +1,6 @@
-// Rows in blocks: what travels between those who hold the rows of a part of the data and the one
-// who grows the tree. Everything that is added up is an integer, so that the sum over blocks does
-// not depend on how the rows were dealt out.
+// Rows in blocks: what travels between the workers, which hold the rows of parts of the data, and
+// the driver, which grows the tree. All sums are sums of integers, so they do not depend on how the
+// rows were distributed.
 #pragma once
 
 #include <cassert>
@@ -70,7 +70,7 @@ class RowRanges {
   RowRanges(const RowRanges&) = delete;
   RowRanges(RowRanges&&) = default;  // the rows stay where they are
 
-  // Into lent room for so many rows, if there is some.
+  // Moves into lent room for this number of rows, if there is some.
   void plant(std::vector<Row> rows, Row* lent = nullptr);
   void make_room(std::size_t n_expansions);  // before several threads part nodes
   Partition part(const BinnedData& data, const Expansion& expansion, std::size_t left_child,

@@ -40,10 +40,10 @@ struct Balanced {
   }
 };
 
-// A leaf says 1 if its signed weights have a positive sum.
+// A leaf predicts 1 if its signed weights have a positive sum.
 struct SayLeaves {
   const Balanced& balanced;
-  double* ones;  // how often 1 is said on the balanced rows
+  double* ones;  // frequency of the prediction 1 on the balanced rows
 
   void operator()(Tree& tree, std::size_t n_leaves, const Team&) const {
     const double unit = sum_scale(balanced.rows.size(), 1.0);

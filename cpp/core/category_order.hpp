@@ -1,12 +1,12 @@
-// The categories of a node, in the order in which sets of them are looked at.
+// The categories of a node, in the order in which the search considers sets of them.
 //
 // With few rows the A / B of a category is mostly noise, and the best of all sets would sort the
-// rows of rare categories by their labels. So a category counts for itself only if it stands apart
-// from the node: if
+// rows of rare categories by their labels. A category is therefore treated separately only if it
+// stands apart from the node: if
 //   (A_v - B_v A / B)^2 / (B_v (1 - B_v / B)) >= kApart times `noise`,
 // `noise` the variance of A per unit of B: for a log loss that is the weight of a row, and the left
-// side is the square of a standard score. All other categories are one, the pool, and so are those
-// that the node did not see. Where `noise` is 0, every category that the node saw counts.
+// side is the square of a standard score. All other categories are merged into the pool, and so are
+// those without rows in the node. If `noise` is 0, every category with rows is treated separately.
 #pragma once
 
 #include <algorithm>

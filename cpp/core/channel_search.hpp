@@ -1,5 +1,5 @@
 // The search side of trees from two numbers per row, a gradient and a mass: it knows the sums of a
-// node and the rules that its split keeps to, but no rows. Splits gain A^2 / B as in split.hpp.
+// node and the rules of its split, but no rows. Splits gain A^2 / B as in split.hpp.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace edgewise {
 
-// What a monotone tree keeps to.
+// The constraints of a monotone tree.
 struct Directions {
   std::vector<std::int8_t> of_feature;  // (n_features): see direction; none: all are free
   double value_per_step = 0.0;  // A / B of the search per step of a leaf; 0: they do not compare
@@ -62,8 +62,8 @@ class ChannelSearch {
                             limits_.min_samples_leaf, unit, rules(node), node.state.active);
   }
 
-  // Bounds of the children. What is left and what is right of a split that has a direction is
-  // parted half-way between the steps of the two sides, which step(child) gives.
+  // Bounds of the children. If a split has a direction, the bounds of its sides meet half-way
+  // between their steps, which step(child) gives.
   template <class Step>
   void part_bounds(Node& parent, Step step) const {
     Node &left = *parent.left, &right = *parent.right;

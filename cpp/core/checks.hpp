@@ -1,5 +1,5 @@
-// The gate of the core: what its loops take for granted is checked here, once, where it comes in.
-// Everything below throws std::invalid_argument with words.
+// The gate of the core: inputs are checked here, once, for everything that its loops take for
+// granted. All functions throw std::invalid_argument with a message.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // The leaves of 32 rows at once, from bins of one byte: from the deepest node of a tree to its
-// root, every row takes over the leaf found on the side it goes to. Nothing depends on where other
-// rows go, so a node costs a few instructions for 32 rows, where a walk costs as many for each.
+// root, every row takes over the leaf found on the side it goes to. Rows do not depend on each
+// other, so a node costs a few instructions for 32 rows, whereas a walk costs as many for each row.
 #pragma once
 
 #include <cstddef>

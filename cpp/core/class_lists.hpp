@@ -7,9 +7,9 @@
 //
 // Classes whose probability differs from prior_k * rest_i by less than kNegligible are taken off
 // the list, and beyond kMost those that differ least; never the row's label. The rest takes over
-// their probability, so that the label's and all listed ones stay what they are;
-// docs/determinism.md gives the bound that follows. All of this is a matter of one row, so threads
-// and the order of rows do not count.
+// their probability, so that those of the label and of all listed classes do not change;
+// docs/determinism.md gives the bound that follows. Every decision depends on one row only, so
+// threads and the order of rows do not matter.
 #pragma once
 
 #include <cstddef>

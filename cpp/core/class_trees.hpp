@@ -14,7 +14,7 @@
 
 namespace edgewise {
 
-// What a tree is to move: class k alone (base = -1), or class k up and the base class down.
+// The target of a tree: class k alone (base = -1), or class k up and the base class down.
 struct Target {
   int k;
   int base = -1;
@@ -37,11 +37,11 @@ std::vector<Tree> grow_derivative_trees(const BinnedData& data, const double* g,
 
 // --- what growing here and growing on blocks have in common -------------------------------------
 
-// Which way the move of a target may go with each column; none where no feature minds.
+// The direction that the move of a target may take with each column; none if all are free.
 std::vector<std::int8_t> directions_of(const Monotone& monotone, Target target,
                                        const std::vector<int>& feature_of);
 
-// What the search for splits of a target keeps to. Of the log loss the noise is known.
+// The constraints of the search for splits of a target. For the log loss the noise is known.
 template <class Criterion, class Bin>
 void set_rules(ChannelSearch<Bin>& search, const GrowLimits& limits, Target target, double factor,
                const std::vector<int>& feature_of, bool log_loss = true) {
@@ -82,7 +82,7 @@ struct NewtonSteps {
 
   // The clipped step of a leaf, before shrinkage.
   double step(ClassSum sum) const;
-  // Says what the leaves move; bounds of their steps, or none.
+  // Sets what the leaves move; `bounds` are those of their steps, or none.
   void set_leaves(Tree& tree, const std::vector<ClassSum>& sums,
                   const std::vector<Bounds>& bounds) const;
 };

@@ -1,5 +1,5 @@
 // Prediction for many rows at once: their values become bins, cut at the thresholds of the forest
-// itself, and 32 rows at a time are led to their leaves by comparing bytes. The leaves, and so the
+// itself, and 32 rows at a time find their leaves by comparisons of bytes. The leaves, and so the
 // scores, are those of walks, bit for bit.
 #pragma once
 
@@ -19,7 +19,7 @@ class CodedForest {
  public:
   explicit CodedForest(const ForestArrays& arrays);
 
-  // Whether rows are worth being turned into bins for some of the trees.
+  // Whether converting rows to bins pays for some of the trees.
   bool pays(const Matrix& x, std::size_t n_trees) const {
     return fits_ && !x.is_sparse() && x.rows >= kRowsAbreast && 2 * n_trees >= features_.size();
   }
@@ -56,7 +56,7 @@ class CodedForest {
   }
   void encode(const Matrix& x, std::size_t begin, std::size_t end, Block& block) const;
 
-  // Whether it serves the forest: no sets of categories, at most 254 thresholds of a feature and
+  // Whether it supports the forest: no sets of categories, at most 254 thresholds of a feature and
   // 256 leaves of a tree.
   bool fits_ = false;
   std::vector<std::size_t> features_;  // that occur, ascending

@@ -1,5 +1,5 @@
-// What a user may ask of a tree beyond its size: which features may meet, which way classes may
-// move with a feature, which rows to learn from.
+// Constraints on a tree other than its size: the features that may occur on one path, the
+// directions in which classes may move with a feature, and the rows to learn from.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Interactions {
                    std::vector<int>& columns) const {
     if (path.empty() || !any()) return;
     if (at_most > 0 && path.size() < static_cast<std::size_t>(at_most)) return;
-    std::vector<int> allowed = path;  // what is on a path may come again
+    std::vector<int> allowed = path;  // a feature of the path may occur again
     for (const auto& set : sets) {
       if (!std::includes(set.begin(), set.end(), path.begin(), path.end())) continue;
       std::vector<int> both;
@@ -58,9 +58,9 @@ inline int both(int a, int b) {
   return b == kFree ? a : kConstant;
 }
 
-// Bounds of the two sides of a split on the feature: whatever the left side holds is not above
-// (below) `middle`, whatever the right side holds not below (above) it. So all below the split
-// keeps the direction, however it is split again.
+// Bounds of the two sides of a split on the feature: values on the left side are not above (below)
+// `middle`, and values on the right side are not below (above) it. All splits further down
+// therefore keep the direction.
 inline std::pair<Bounds, Bounds> part(Bounds bounds, int d, double middle) {
   const double m = bounds.clamp(middle);
   Bounds left = bounds, right = bounds;
@@ -70,8 +70,8 @@ inline std::pair<Bounds, Bounds> part(Bounds bounds, int d, double middle) {
 }
 }  // namespace direction
 
-// Which way every class may move with every feature. If scores that may only rise and scores that
-// may only fall stand against each other, their difference is monotone.
+// The directions in which every class may move with every feature. The difference of a score that
+// may only rise and one that may only fall is monotone.
 struct Monotone {
   std::size_t n_classes = 0;
   std::vector<std::int8_t> directions;  // (n_features, n_classes); none: all are free

@@ -9,7 +9,7 @@ namespace edgewise {
 namespace {
 
 std::vector<std::int64_t> count(const Tree& tree, std::size_t n_leaves) {
-  constexpr std::size_t kAbreast = 4;  // counters side by side: a row need not wait for the last
+  constexpr std::size_t kAbreast = 4;  // side by side, so that rows need not wait
   std::vector<std::int64_t> counters(kAbreast * n_leaves);
   const auto& leaf = tree.leaf_of_row;
   const std::size_t n = leaf.size(), whole = n - n % kAbreast;

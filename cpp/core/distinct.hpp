@@ -1,4 +1,4 @@
-// The distinct values of every column with their masses: what cut points are chosen from.
+// The distinct values of every column with their masses, from which cut points are chosen.
 #pragma once
 
 #include <algorithm>
@@ -147,8 +147,9 @@ struct Absent {
   }
 };
 
-// Calls visit(feature, column, sorter) for every column of x as doubles. Columns are read several
-// together, since they are neighbours in memory, by all threads, since more would take more room.
+// Calls visit(feature, column, sorter) for every column of x as doubles. Several columns are read
+// together, because they are neighbours in memory, and by all threads, because more at a time would
+// take more room.
 template <class Visit>
 void each_column(const Matrix& x, const Team& team, Visit visit) {
   std::vector<Sorter> sorters(static_cast<std::size_t>(team.size()));

@@ -13,7 +13,8 @@
 namespace edgewise {
 namespace {
 
-// A positive weight stays a normal number: fast to reckon with, and able to return. Zero stays.
+// A positive weight stays a normal number: arithmetic on it is fast, and it can grow again. Zero
+// stays.
 constexpr double kFloor = 1e-290;
 constexpr double kLargeOdds = 1e140;  // the product of two is still finite
 constexpr std::int64_t kRefresh = 4096;
@@ -243,7 +244,7 @@ void WeightMap::write(const Record& record, std::int64_t t, std::size_t j, doubl
               record.weights + t * static_cast<std::int64_t>(matrix_.n_rows));
 }
 
-// Takes out what rounding has brought in: the sum of the weights, and the edges, from the weights;
+// Removes accumulated rounding errors: the sum of the weights, and the edges, from the weights;
 // where the votes define the weights, these from the votes.
 void WeightMap::refresh() {
   if (rule_.vote != VoteRule::adaboost) weigh_by_votes();

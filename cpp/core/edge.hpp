@@ -1,5 +1,5 @@
-// The edge criterion of Hamming trees on lanes, its pieces apart: scores need no rows, and rows may
-// be a part of the data.
+// The edge criterion of Hamming trees on lanes, in separate parts: scores need no rows, and rows
+// may be a part of the data.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct EdgeScale {
 double edge_fine_unit(std::size_t n_rows, int n_classes, double largest);
 EdgeScale edge_scale(std::size_t n_rows, int n_classes, double fine, double sum, double negligible);
 
-// What LaneSearch and CategorySearch ask of a criterion.
+// The requirements of LaneSearch and CategorySearch on a criterion.
 class EdgeScore {
  public:
   EdgeScore(int n_classes, double unit)

@@ -43,8 +43,8 @@ inline double sum_scale(std::size_t n, double bound) {
   return std::ldexp(0.5, bits) / power_of_two_below(std::max(bound, kLeast));
 }
 
-// Whether a sum is positive by more than the rounding of its terms, whose sizes sum to `size`: what
-// ought to be zero does not vote by chance.
+// Whether a sum is positive by more than the rounding of its terms, whose sizes sum to `size`: a
+// sum that should be zero does not decide by rounding.
 inline bool is_positive(std::int64_t sum, std::int64_t size) {
   constexpr double kRounding = 1e-9;
   return static_cast<double>(sum) > kRounding * static_cast<double>(size);
@@ -61,7 +61,7 @@ struct FixedPoint {
     return total > 0.0 ? power_of_two_below((0x1p31 - 2.0 * static_cast<double>(n)) / total) : 0.0;
   }
 
-  // Where a gradient is left its Hessian keeps a unit: no gradient without mass.
+  // A nonzero gradient has at least one unit of Hessian: no gradient without mass.
   Packed operator()(double gradient, double hessian) const {
     const std::int64_t a = to_integer(gradient * g);
     const std::int64_t b = to_integer(hessian * h);
@@ -70,8 +70,8 @@ struct FixedPoint {
 };
 
 // Which rows take part in the search for splits: those whose gradient or Hessian is not below a
-// share of the mean. Late in boosting most rows are fitted so well that leaving them out saves
-// their whole cost.
+// share of the mean. Late in boosting most rows are fitted so well that skipping them saves most of
+// the time.
 struct Threshold {
   std::int32_t g = 1;
   std::int32_t h = 1;
@@ -81,7 +81,7 @@ struct Threshold {
       : g(at_least_one(share * sum_g / static_cast<double>(n))),
         h(at_least_one(share * sum_h / static_cast<double>(n))) {}
 
-  bool operator()(Packed v) const {  // without branches: the answer is hard to foresee
+  bool operator()(Packed v) const {  // without branches, which would be hard to predict
     return (std::abs(gradient(v)) >= g) | (hessian(v) >= h);
   }
 

@@ -68,7 +68,7 @@ struct Forest::Rows {
     number_categories();
   }
 
-  // Only what is not zero, and looked at by some node, is written, and taken back before the next
+  // Writes only nonzero values of features that occur in nodes, and clears them before the next
   // rows.
   void load_sparse(const Matrix& x, std::size_t begin, std::size_t end) {
     if (values.size() < n_values()) values.resize(n_values());

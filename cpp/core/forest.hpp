@@ -41,8 +41,8 @@ class Forest {
               const Team& team) const;
 
   // The trees as a branching program (see branching.hpp): tree t(t+1)/2 + i is node i of layer t.
-  // Adds to `out` (rows) the probability of class 1: where the way of a row's shares ends, or
-  // whether they went right more often than left (1/2 if just as often).
+  // Adds to `out` (rows) the probability of class 1: that of the node where a share of the row
+  // ends, or whether it went right more often than left (1/2 if equally often).
   void branch(const Matrix& x, std::span<const std::uint8_t> frozen, std::span<const double> right,
               std::size_t n_layers, double* out, const Team& team) const;
 
@@ -86,11 +86,11 @@ class Forest {
     return (words_[set_[node] + bit / 64] >> (bit % 64)) & 1;
   }
   int depth_from(const ForestArrays& a, std::size_t t) const;
-  // Leads a group of rows to their leaves.
+  // Finds the leaves of a group of rows.
   template <bool kMissing, bool kSets>
   void descend(const TreeAt& tree, const double* group, std::uint32_t* at) const;
   void descend(const TreeAt& tree, const Rows& rows, std::size_t first, std::uint32_t* at) const;
-  // Leads one row, at its place in a group, to its leaves in n <= kAbreast trees.
+  // Finds the leaves of one row, at its place in a group, in n <= kAbreast trees.
   template <bool kMissing, bool kSets>
   void descend_trees(const TreeAt* trees, std::size_t n, const double* row,
                      std::uint32_t* out) const;
@@ -102,7 +102,7 @@ class Forest {
   template <class LeafOf>
   void add_leaves(const TreeAt& tree, LeafOf leaf, std::size_t n, std::size_t n_classes,
                   double* scores) const;
-  // For many rows; null where it does not serve. Made when it is first asked for.
+  // For many rows; null if it does not support the forest. Made on first use.
   const CodedForest* coded(const Matrix& x, std::size_t n_trees) const;
   CodedForest make_coded() const;
   void branch_at(const Rows& rows, std::size_t g, std::size_t t,

@@ -2,11 +2,11 @@
 // Every tree is grown by it, whether its rows are in this process or in blocks elsewhere.
 //
 // Growth is best-first: the leaf whose split gains most is split next, until the tree is full. A
-// leaf is expanded before it is split: its rows are parted and its children searched. An expansion
-// is a pure function of the leaf, so several may be made ahead of their turn, and those that never
-// get their turn are dropped. To find out which leaves are worth it, the tree is grown in thought,
-// as if leaves not yet expanded had no children. Children that are not known yet can only push
-// others back, so nothing outside the tree grown in thought is ever split.
+// leaf is expanded before it is split: its rows are partitioned and its children searched. An
+// expansion is a pure function of the leaf, so several can be made ahead of their turn; those that
+// never get their turn are discarded. To select these leaves, the frontier simulates growth as if
+// unexpanded leaves had no children. Children that are not known yet can only delay others, so a
+// leaf outside the simulated tree is never split.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,9 @@ template <class NodeState>
 struct Leaf {
   std::size_t begin = 0, end = 0;  // range of the row array; where rows are elsewhere, of any
   int depth = 0;
-  int node = 0;           // place in the tree; until its parent is split, the place in thought
+  int node = 0;           // place in the tree; until its parent is split, in the simulated tree
   int id = 0;             // its number in the blocks, where rows are elsewhere
-  std::vector<int> path;  // features above, ascending, where their meeting is limited
+  std::vector<int> path;  // features above, ascending, if interactions are limited
   CutKey key = 0;         // where cuts are drawn
   Split split;
   NodeState state;
@@ -99,7 +99,8 @@ class Frontier {
     return true;
   }
 
-  // Leaves to expand, of the next `ahead` that are split in thought; they count as asked for.
+  // Returns the leaves to expand, among the next `ahead` of the simulation, and marks them as
+  // requested.
   std::vector<Node*> next(std::size_t ahead = kAll) {
     std::vector<Node*> wanted, open;
     Queue thought;

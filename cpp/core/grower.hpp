@@ -1,8 +1,8 @@
-// Grows trees whose rows are in this process: threads part the rows of the leaves that the frontier
-// hands out, and evaluate their children.
+// Grows trees whose rows are in this process: threads partition the rows of the leaves that the
+// frontier selects, and evaluate their children.
 //
-// What a node's statistics are and how its best split is found is the evaluator's business (class
-// trees, pair trees and lane trees differ there and nowhere else).
+// The evaluator defines the statistics of a node and finds its best split (class trees, pair trees
+// and lane trees differ only there).
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ class Grower {
 
  private:
   static constexpr std::size_t kLarge = 1 << 13;  // rows of a node worth several threads
-  static constexpr std::size_t kSmallTree = 64;   // nodes: all rows are led down it in no time
+  static constexpr std::size_t kSmallTree = 64;   // nodes: all rows are routed through it quickly
 
   void search(Node& node, const Team& team, int slot) {
     frontier_.search(node, [&](Node& n) { evaluator_.search(n, rows_, team, slot); });
@@ -90,7 +90,7 @@ class Grower {
         work(*node, team_, 0);
       }
     }
-    // The largest first, so that nobody waits long for the last.
+    // The largest node first, so that no thread waits long for the last one.
     std::stable_sort(small.begin(), small.end(),
                      [](const Node* a, const Node* b) { return a->n_rows() > b->n_rows(); });
     team_.each(small.size(),

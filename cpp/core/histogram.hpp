@@ -1,7 +1,7 @@
 // Histograms: for every feature and bin, the exact sum of the statistics of a node's rows.
 //
-// The kernels are compiled once for each kind of bin, in histogram.cpp: a header that only declares
-// them cannot give them to other objects, compiled with other flags.
+// The kernels are compiled once for each kind of bin, in histogram.cpp: other objects, compiled
+// with other flags, see only their declarations.
 #pragma once
 
 #include <algorithm>
@@ -71,7 +71,7 @@ template <class Bin>
 void complete_histogram(const BinnedData& data, const std::vector<int>& features, Bin total,
                         Bin* histogram);
 
-// Takes out the features that no cut can part, here or in the children: too few rows are in another
+// Removes the features that cannot be split, here or in the children: too few rows are in another
 // bin than the usual one.
 template <class Bin>
 void drop_hopeless(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,

@@ -1,6 +1,6 @@
 // Joint columns: neighbouring columns with few bins share a code, so that one addition to a
-// histogram stands for several. Surveys, letters, boards of games: sixteen columns of sixteen bins
-// are eight joint ones. The sums of the columns follow from those of the joint bins, exactly.
+// histogram stands for several. In surveys, letters or board games, sixteen columns of sixteen bins
+// become eight joint columns. The sums of the columns follow from those of the joint bins, exactly.
 #pragma once
 
 #include <cstddef>

@@ -42,7 +42,7 @@ std::size_t rows_worth_a_histogram(const BinnedData& data, std::size_t lanes);
 void add_lanes(const BinnedData& data, FeatureGroup group, const Row* rows, std::size_t n,
                const Lane* values, std::size_t lanes, Lane* histogram);
 
-// The row side: sums of the lanes of some rows. Those of a part of the data will do.
+// The row side: sums of the lanes of some rows. The rows may be a part of the data.
 template <class Criterion>
 class LaneRows {
  public:

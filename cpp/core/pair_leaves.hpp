@@ -1,4 +1,4 @@
-// What the leaves of a pair tree move, from the exact sums of all their rows.
+// The moves of the leaves of a pair tree, from the exact sums of all their rows.
 #pragma once
 
 #include <cmath>
@@ -51,7 +51,7 @@ class PairLeaves {
   // The steps of all classes, from the sums (width) of a leaf.
   std::vector<double> steps(Pair pair, const PairSums* sums) const;
 
-  // Says what leaves move: their pairs, sums (n_leaves, width) and, in monotone trees, boxes.
+  // Sets what the leaves move: their pairs, sums (n_leaves, width) and, in monotone trees, boxes.
   void set(Tree& tree, const std::vector<Pair>& pairs, const std::vector<PairSums>& sums,
            const std::vector<const std::vector<Bounds>*>& boxes) const;
 

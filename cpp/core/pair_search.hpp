@@ -58,8 +58,8 @@ class PairSearch {
              const Prior* prior)
       : data_(data), limits_(limits), scale_(scale), prior_(prior), rest_(scale, n) {}
 
-  // The pair of a node; cross(r, k) gives H_rk, which is not asked for with lists: thousands of
-  // classes may have the same bound of their gain, and any of them will do.
+  // The pair of a node; cross(r, k) gives H_rk, which is not used with lists: thousands of classes
+  // may have the same bound of their gain, and any of them is good enough.
   template <class Cross>
   Pair pair_of(const ClassSums& sums, Cross cross) const {
     if (!prior_) return choose_pair(sums, l2(), sums.g.size(), cross);

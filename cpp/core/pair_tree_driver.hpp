@@ -1,5 +1,5 @@
-// The one who grows the pair tree of AOSO-LogitBoost from the sums of blocks of rows; see
-// block_pair_tree.hpp for what travels.
+// The driver of the pair tree of AOSO-LogitBoost, which grows it from the sums of blocks of rows;
+// see block_pair_tree.hpp for what travels.
 #pragma once
 
 #include <map>

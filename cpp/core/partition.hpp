@@ -16,12 +16,12 @@ struct Partition {
   bool saw_missing = false;
 };
 
-// Turns a split of a categorical feature, if the node has no missing values, so that most of its
-// rows go right, where missing values and categories it has not seen will go; of equally many rows
-// those with the lowest category go left. Returns whether it had to be turned.
+// Swaps the sides of a split of a categorical feature, if the node has no missing values, so that
+// most of its rows go right, where missing values and categories it has not seen will go; of
+// equally many rows those with the lowest category go left. Returns whether it swapped them.
 bool turn_to_majority(const BinnedData& data, const Row* rows, std::size_t n, Split& split);
 
-// Whether it has to be turned, from the numbers of rows on either side.
+// Whether the sides must be swapped, from their numbers of rows.
 bool turns(const BinnedData& data, const Split& split, std::size_t n_left, std::size_t n_right);
 
 // Reorders rows[0..n); `scratch` has room for n rows.

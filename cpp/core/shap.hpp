@@ -1,10 +1,10 @@
 // Exact Shapley values of a forest's scores, one number for every row, feature and class.
 //
-// The game: a coalition of features is known, of the others only how the training rows were spread
-// is. Its worth is the expected score when a row follows the splits on known features, and at the
-// others goes left and right in proportion to the covers of the two children (Lundberg et al.,
-// "From local explanations to global understanding with explainable AI for trees", 2020: the
-// path-dependent game).
+// The game: a coalition of features is known, of the other features only the distribution of the
+// training rows is known. Its value is the expected score when a row follows the splits on known
+// features, and at the others goes left and right in proportion to the covers of the two children
+// (Lundberg et al., "From local explanations to global understanding with explainable AI for
+// trees", 2020: the path-dependent game).
 //
 // A leaf whose path splits m distinct features adds its value to that of a coalition S times
 //   prod_{i in S} o_i  prod_{i not in S} z_i,
@@ -28,7 +28,7 @@ namespace edgewise {
 void add_shapley_values(const ForestArrays& forest, std::span<const double> cover, const Matrix& x,
                         std::size_t n_classes, double* out, const Team& team);
 
-// Adds the worth of the empty coalition to out (n_classes).
+// Adds the value of the empty coalition to out (n_classes).
 void add_expected_scores(const ForestArrays& forest, std::span<const double> cover, double* out);
 
 }  // namespace edgewise

@@ -1,4 +1,4 @@
-// From scores to probabilities, and what labels lose under them.
+// Probabilities from scores, and the losses of labels.
 #pragma once
 
 #include <cstddef>

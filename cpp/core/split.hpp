@@ -29,7 +29,7 @@ template <class Bin>
 Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
                  double unit, std::vector<int>& active);
 
-// What else a search may have to respect.
+// Further constraints of a search.
 struct SplitRules {
   double l2 = 0.0;  // added to B, in its units: the gain is A_L^2 / (B_L + l2) + ...
   // Monotone trees: which way A / B may go with each feature (n_features), and between which bounds
@@ -44,7 +44,7 @@ template <class Bin>
 Split find_split(const BinnedData& data, const Bin* histogram, Bin total, int min_samples,
                  double unit, const SplitRules& rules, std::vector<int>& active);
 
-// Whether a split parts values: else it parts them all from missing ones.
+// Whether a split separates values; otherwise it separates all values from missing ones.
 inline bool parts_values(const BinnedData& data, const Split& split) {
   return split.categorical || split.bin + 1 < data.n_value_bins(split.feature);
 }

@@ -1,5 +1,5 @@
-// Cut points of rows that are never in one place: counts that any partitioning of the rows adds up
-// to, and a search that asks for finer counts where a cut may lie.
+// Cut points of rows that are never in one place: counts that add up over any partitioning of the
+// rows, and a search that requests finer counts near possible cuts.
 //
 // A value has a key, its bits in the order of the numbers. A summary counts keys. Where a feature
 // has more distinct keys than a summary may list, keys that agree in their leading bits are counted

@@ -91,7 +91,7 @@ class Pool {
     }
   }
 
-  // Nobody joins a job that is off the list; those who help end with the task at hand.
+  // No thread joins a job that is off the list; helping threads finish their current task.
   void retire(Job& job) {
     if (job.max_helpers == 0 || job.n_tasks <= 1) return;
     {

@@ -1,8 +1,8 @@
 // A small thread pool: no OpenMP, safe after fork, usable from several Python threads at once.
 //
 // A job is a counter of chunks. The caller works on it too, so a job ends even when every worker
-// is busy elsewhere, and nested or concurrent jobs cannot dead-lock. Results never depend on who
-// takes which chunk: kernels add integers, or write to places of their own.
+// is busy elsewhere, and nested or concurrent jobs cannot dead-lock. Results never depend on which
+// thread takes which chunk: kernels add integers, or write to places of their own.
 #pragma once
 
 #include <atomic>

@@ -17,8 +17,8 @@ constexpr std::size_t kMostCounters = 20;              // classifiers; 2^20 coun
 constexpr std::size_t kRowsPerTask = 1 << 17;
 constexpr int kWeightBits = 86;  // and 40 for the number of rows: a sum stays below 2^126
 
-// Reads the answers to one example, eight bytes at a time. +1 is 0x01 and -1 is 0xff: the sign bit
-// says which, the others must agree with it.
+// Reads the predictions for one example, eight bytes at a time. +1 is 0x01 and -1 is 0xff: the sign
+// bit says which, the others must agree with it.
 class Reader {
  public:
   explicit Reader(const Answers& a)

@@ -1,5 +1,5 @@
-// Truth tables: the answers of M classifiers to n examples, as counts of patterns of right and
-// wrong. What a pattern's examples have in common is all that a vote of the classifiers can see.
+// Truth tables: the predictions of M classifiers for n examples, as counts of patterns of correct
+// and wrong. A vote of the classifiers cannot distinguish the examples of a pattern.
 //
 // Bit j of a pattern says whether classifier j is right. Counts are integers and weights are summed
 // as integers of 128 bits, so a table does not depend on the number of threads or the order of the

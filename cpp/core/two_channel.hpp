@@ -1,6 +1,6 @@
 // Trees from two numbers per row, a gradient and a mass, fixed for the whole tree: a child's
 // histogram is its parent's minus its sibling's. Here is the row side; channel_search.hpp has the
-// search. What the leaves are worth is the leaf rule's business.
+// search. A leaf rule computes the values of the leaves.
 #pragma once
 
 #include <algorithm>

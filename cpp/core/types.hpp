@@ -1,4 +1,4 @@
-// The records that flow through the core, each with its reason.
+// The records that the parts of the core exchange.
 #pragma once
 
 #include <algorithm>
@@ -112,7 +112,7 @@ struct Tree : NodeArrays<Vector>, ValueArrays<Vector> {
   std::vector<std::uint16_t> leaf_of_row;  // (n_rows): where training rows ended
   std::vector<double> sums;  // (n_leaves, ..): what growers of votes leave to the round rule
 
-  // A tree that found nothing to split and nothing to correct: boosting is at its end.
+  // A tree without splits and corrections: boosting ends.
   bool moves_nothing() const {
     if (feature.size() > 1) return false;
     for (const double v : values)

@@ -1,4 +1,4 @@
-// The criteria of class trees: what stands in the second channel of their splits.
+// The criteria of class trees: the second channel of their splits.
 #pragma once
 
 #include "least_squares.hpp"

@@ -66,7 +66,7 @@ Pair choose_pair(const ClassSums& sums, double l2, std::size_t most, Cross cross
   const auto n = static_cast<int>(sums.g.size());
   auto g = [&](int k) { return static_cast<double>(sums.g[static_cast<std::size_t>(k)]); };
   auto h = [&](int k) { return static_cast<double>(sums.h[static_cast<std::size_t>(k)]); };
-  double noise = 0.0;  // differences of G that mean nothing
+  double noise = 0.0;  // differences of G that are rounding
   for (int k = 0; k < n; ++k) noise += kPairTie * h(k);
   const auto [low, high] = std::minmax_element(sums.g.begin(), sums.g.end());
   if (static_cast<double>(*high - *low) <= noise) {
