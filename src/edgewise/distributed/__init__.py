@@ -1,8 +1,8 @@
-"""The same fit where the rows are not in memory: on many machines, or on a disk.
+"""Fits to rows that are not in memory: on many machines, or on a disk.
 
-Give ``fit`` a Dask array or data frame, or ``edgewise.rows.parquet(...)``. The model is that of a
-local fit on the same rows, bit for bit, however the rows are dealt out and whatever machines are
-lost on the way. See docs/scale.md for what it costs.
+Pass ``fit`` a Dask array or data frame, or ``edgewise.rows.parquet(...)``. The model equals that of
+a local fit to the same rows, bit for bit, for any distribution of the rows and even if machines are
+lost during the fit. docs/scale.md describes the costs.
 """
 
 from ._disk import DiskFullError

@@ -1,7 +1,7 @@
 """The requests to the blocks, step by step: the log of a round, and the cost of its trips.
 
-That is the driver, who has the model; or, while trees are grown, a leader beside some of the blocks
-who asks in the driver's place. A trip from there is shorter, and its own blocks are at hand.
+The driver, which has the model, sends them; or, while trees grow, a leader in its place: a worker
+that holds some of the blocks. Trips from there are shorter, and its own blocks are local.
 """
 
 import time
@@ -15,7 +15,7 @@ from .. import _core
 from .._boosting.sampling import Draw
 from ._block import Answer, Array, Block, Question, Step
 
-Growth = Generator[Step, Answer, Any]  # asks steps, is sent the answers, and returns what has grown
+Growth = Generator[Step, Answer, Any]  # yields steps, receives the results, and returns the trees
 
 
 @dataclass
@@ -64,7 +64,7 @@ class Asker:
         return self._begun._replace(n_known=before + n_known, log=log, model=model)
 
 
-# --- beside the blocks ----------------------------------------------------------------------------
+# --- on the workers ----------------------------------------------------------------------------
 
 
 class LeadTask(NamedTuple):
@@ -89,7 +89,7 @@ class Done(NamedTuple):
 
 
 class Leader(Asker):
-    """Asks in the driver's place, as long as all blocks are up to date."""
+    """Sends requests in the driver's place, as long as all blocks are up to date."""
 
     def lead(self, growth: Growth) -> Generator[Question, Answer, Done | None]:
         step = next(growth)
@@ -108,7 +108,7 @@ class Leader(Asker):
 
 
 def lead(block: Block, task: LeadTask) -> Generator[Question, Answer, Done | None]:
-    """Lead from beside a block: ask questions, and be sent the sums of all answers."""
+    """Lead on a worker: yield requests and receive the sums of all results."""
     options = task.options
     leader = Leader(block.cuts, options["n_threads"], options, task.begun)
     return leader.lead(task.grow(leader, *task.args))

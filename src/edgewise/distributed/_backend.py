@@ -1,8 +1,8 @@
 """The interface of an engine that runs functions on parts of the data.
 
-A handle stands for a part, wherever it is. Functions are plain and importable, arguments and
-answers can be pickled, and every answer adds up, so that it does not matter who adds what when.
-``LocalBackend`` is the reference: the same fit in one process, on threads.
+A handle represents a part, wherever it is. Functions are plain and importable, arguments and
+results can be pickled, and results can be added in any order. ``LocalBackend`` is the reference:
+the same fit in one process, on threads.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -18,26 +18,26 @@ class Backend(Protocol):
     """Runs functions on parts of the data."""
 
     def derived(self, function: Function, parts: Parts, each: Sequence[Any]) -> list[Any]:
-        """Parts that are function(part, own), made when needed; `each` has something per part."""
+        """Return parts function(part, own), made when needed; `each` has an entry per part."""
 
     def map(self, function: Function, parts: Parts, *args: Any) -> list[Any]:
-        """Handles of function(part, *args) for every part; they are kept until cancelled."""
+        """Return handles of function(part, *args) for every part; they are kept until cancelled."""
 
     def sum(self, function: Function, parts: Parts, *args: Any, add: Function) -> Any:
-        """function(part, *args) of all parts, added up (as a tree) and brought here."""
+        """Return the sum of function(part, *args) over all parts, added as a tree."""
 
     def lead(self, asks: Function, parts: Parts, task: Any, answer: Function, add: Function) -> Any:
         """Return the result of asks(part, task), run where one of the parts is.
 
-        It is a generator: it yields questions and is sent answer(part, question), added up over all
-        parts. Nothing if there is no place for it that is nearer to the parts than here.
+        It is a generator: it yields requests and receives answer(part, request), added over all
+        parts. None if no place is nearer to the parts than this process.
         """
 
     def cancel(self, handles: Sequence[Any]) -> None:
-        """The parts behind the handles are not needed any more."""
+        """Release the parts of the handles."""
 
     def close(self) -> None:
-        """The fit is over."""
+        """End the fit."""
 
     @property
     def n_workers(self) -> int: ...
@@ -80,7 +80,7 @@ class LocalBackend:
         return answered(asking, lambda question: self.sum(answer, parts, question, add=add))
 
     def cancel(self, handles: Sequence[Any]) -> None:
-        """Nothing to do: parts live as long as their handles."""
+        """Do nothing: parts live as long as their handles."""
 
     def close(self) -> None:
         self._pool.shutdown()

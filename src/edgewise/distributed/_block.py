@@ -1,11 +1,11 @@
 """A block: the rows of one part of the data, where they are.
 
-What a block holds for good are bins, labels, weights and, where rounds draw rows, their keys: a
-function of the raw data and the cuts. During a fit it has a state beside them, which is a
-function of the block and the model so far: it does not travel and need not be kept safe. A question
-carries the log of the current round; a block whose state is behind, or missing (it was recomputed
-on another machine), says so, and is asked again with the model to replay. So nothing is tied to a
-machine, and a machine that is lost costs the work of its blocks and nothing else.
+A block permanently holds bins, labels, weights and, if rounds draw rows, their keys: a function of
+the raw data and the cuts. During a fit it also has a state, a function of the block and the model
+so far, which is neither sent nor backed up. A request carries the log of the current round. If the
+state of a block is outdated or missing (because the block was computed again on another machine),
+the block says so, and the driver repeats the request with the model to replay. Nothing depends on a
+particular machine, and a lost machine costs only the work of its blocks.
 """
 
 import threading
@@ -40,7 +40,7 @@ class Answer:
 
 
 def add_answers(a: Answer, b: Answer) -> Answer:
-    """The answer of both."""
+    """Return the sum of two results."""
     stale = a.stale + b.stale
     if stale:  # all are asked again
         return Answer(stale=stale)
@@ -59,10 +59,10 @@ class Setting(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A request to a block: the log of a round so far, whose last step it answers.
+    """A request to a block: the log of a round so far; the result is that of its last step.
 
-    Of the log the first `n_known` steps are left out, and the setting and the model of the rounds
-    before are None, where blocks are expected to have them.
+    The first `n_known` steps of the log are left out, and the setting and the model of the rounds
+    before are None, if blocks are expected to have them.
     """
 
     fit: str  # its name: blocks serve one fit at a time
@@ -74,7 +74,7 @@ class Question(NamedTuple):
 
 
 class State:
-    """A fit's state on one block. Steps are methods; each answers something that adds up."""
+    """The state of a fit on one block. Steps are methods; their results can be added."""
 
     def __init__(self, block: "Block", setting: Setting) -> None:
         self.block = block
@@ -90,7 +90,7 @@ class State:
         return _core.cover_sums(trees, self.block.weights, self._cover_unit)
 
     def replay(self, trees: list[_core.Tree], round_start: Array) -> None:
-        """Brings a new state to where a model left it."""
+        """Replay a model on a new state."""
         raise NotImplementedError
 
     def follow(self, question: Question) -> Answer:
@@ -127,7 +127,7 @@ class Block:
         self._lock = threading.Lock()
 
     def settle(self, arrays: Any) -> None:
-        """Moves arrays that grow with the rows to lent room, if there is some."""
+        """Move the arrays that grow with the rows to lent room, if there is some."""
         if self.lend is not None:
             _core.settle(arrays, self.lend(_core.room_of(arrays)))
 

@@ -1,4 +1,4 @@
-"""Checkpoints: the rounds so far as a model file, and going on from one."""
+"""Checkpoints: the rounds so far as a model file, from which a fit resumes."""
 
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ _FREE = frozenset(
 
 
 class Checkpoints(Watcher):
-    """Writes a file every so many rounds, and once more at the end, however the fit ends."""
+    """Writes a file at regular rounds and once more at the end, however the fit ends."""
 
     def __init__(self, estimator: Any, chosen: Settings) -> None:
         self._estimator = estimator
@@ -59,9 +59,9 @@ class Checkpoints(Watcher):
 
 
 def resumed(estimator: Any, path: Path | None) -> float | None:
-    """Puts an estimator to where a checkpoint left it, if there is one.
+    """Restore an estimator from a checkpoint, if there is one.
 
-    Returns the training loss there, which the same data must have again.
+    Returns the training loss of the checkpoint, which the same data must have again.
     """
     if path is None:
         return None

@@ -1,11 +1,11 @@
 """Dask: its collections as parts, its futures as handles. No network code but Dask's own.
 
-Blocks are asked in one of two ways, with the same answer:
+Requests reach the blocks in one of two ways, with the same results:
 
-- by tasks, whose results are added up as a tree: the way that works whatever happens, since Dask
-  computes a block again that was lost;
-- by messages to the workers that hold the blocks, where answers are small (``_messages``): a trip
-  then takes 2 ms instead of 15. While a tree is grown, one of these workers asks the others.
+- by tasks, whose results are added as a tree: this always works, because Dask computes lost blocks
+  again;
+- by messages to the workers that hold the blocks, if results are small (``_messages``): a trip then
+  takes 2 ms instead of 15. While a tree grows, one of these workers sends requests to the others.
 """
 
 import threading
@@ -121,12 +121,12 @@ def _aligned(y: Any, X: Any, n_blocks: int, name: str) -> list[Any]:
 
 
 def computed(collection: Any) -> Any:
-    """A collection brought into this process; other things as they are."""
+    """Compute a collection in this process; return other objects unchanged."""
     return collection.compute() if dask.is_dask_collection(collection) else collection
 
 
 def blockwise(estimator: Any, X: Any, method: str, n_columns: int | None, dtype: Any) -> Any:
-    """The method's answers for the blocks of X, lazily, as an array."""
+    """Return the method's results for the blocks of X as a lazy array."""
     model = delayed(estimator)  # one task: it travels once to a worker
     sizes = [np.nan] * X.npartitions if is_frame(X) else X.chunks[0]
     answers = []
@@ -236,7 +236,7 @@ class DaskBackend:
 
 
 class _Bound:
-    """A function of a part, its other arguments given: sent once for all parts."""
+    """A function of a part with its other arguments, sent once for all parts."""
 
     def __init__(self, function: Callable[..., Any], args: tuple[Any, ...]) -> None:
         self._function = function
@@ -270,7 +270,7 @@ def _client() -> Client:
 
 
 def _need_same_version(client: Client) -> None:
-    """Check that workers, with which blocks and trees are exchanged, have the edgewise of here."""
+    """Check that workers have the edgewise version of this process."""
     try:
         here = version("edgewise")
     except PackageNotFoundError:  # run from its sources
@@ -285,7 +285,7 @@ def _need_same_version(client: Client) -> None:
 
 
 class _Watch(threading.Thread):
-    """Gives a fit up when there has been no worker for a while, which Dask would wait out."""
+    """Ends a fit if there has been no worker for a while; Dask would wait."""
 
     PAUSE = 2.0  # seconds between two looks
 

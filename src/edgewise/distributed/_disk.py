@@ -89,11 +89,11 @@ class DiskBackend:
         return total
 
     def lead(self, asks: Function, parts: Any, task: Any, answer: Function, add: Function) -> Any:
-        """No place is nearer to the blocks than here."""
+        """Return None: no place is nearer to the blocks than this process."""
         return None
 
     def cancel(self, handles: Sequence[Any]) -> None:
-        """Nothing to do: parts live as long as their handles."""
+        """Do nothing: parts live as long as their handles."""
 
     def close(self) -> None:
         self._bins.close()
@@ -124,7 +124,7 @@ class BinFile:
         self._file().close()  # is there a folder to write to?
 
     def room(self, n_bytes: int) -> NDArray[np.uint8]:
-        """So many bytes of a mapped file."""
+        """Return a number of bytes of a mapped file."""
         n_bytes = -(-n_bytes // self.ALIGNED) * self.ALIGNED
         if n_bytes > len(self._free):
             self._free = self._mapped(max(n_bytes, self._next))
@@ -157,12 +157,12 @@ class BinFile:
         return DiskFullError(
             code,
             f"The bins of the rows need room in the folder {self._folder}{more}: "
-            f"{os.strerror(code)}. Another folder can be given: parquet(..., folder=...).",
+            f"{os.strerror(code)}. Choose another folder with parquet(..., folder=...).",
         )
 
 
 def _reserve(file: IO[bytes], n_bytes: int) -> None:
-    """Takes the room now: a page without room, found out on writing, would end the process."""
+    """Allocate the room now: writing a page without room would end the process."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, n_bytes)
         return

@@ -17,7 +17,7 @@ from ._block import Answer, Array, Question, Setting, State, Step, add_answers, 
 
 
 class Driver(Asker):
-    """Asks all blocks, tells those that are behind, and sends for trees."""
+    """Sends requests to all blocks, updates outdated ones, and has trees grown."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class Driver(Asker):
         raise NotImplementedError
 
     def note(self, step: Step) -> None:
-        """A step that blocks take on the next trip."""
+        """Add a step that blocks take on the next trip."""
         closing = self._added is not None and step[0] == "survey"
         if not closing:  # which belongs to the round it closes
             self._open_round()
@@ -61,7 +61,7 @@ class Driver(Asker):
         self._log, self._n_known = [], 0
 
     def trip(self, step: Step) -> Answer:
-        """The sum of the blocks' answers to a step."""
+        """Return the sum of the blocks' results of a step."""
         self.note(step)
         answer = self._ask(self._n_known, None)
         while answer.stale:
@@ -92,12 +92,12 @@ class Driver(Asker):
         return done.value
 
     def begin_round_after(self, trees: list[Tree], step: Step) -> None:
-        """The last step of a round: the trees are added to the model."""
+        """Add the trees to the model, the last step of a round."""
         self._log.append(step)
         self._added = trees
 
     def continue_from(self, model: Model) -> None:
-        """Rounds of an earlier fit come first."""
+        """Begin with the rounds of an earlier fit."""
         self._before = model
         self._begin(model.n_rounds)
 

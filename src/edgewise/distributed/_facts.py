@@ -1,9 +1,9 @@
-"""Facts about all rows that no block knows alone: classes, weights, cut points.
+"""Facts about all rows that no single block has: classes, weights, cut points.
 
-One pass over the raw data finds them (two if rows have weights), but for the cut points of columns
-of very many values, which take some more; another one bins the rows, after which the raw data is
-not needed any more. Empty blocks, and blocks that lack a class, are harmless:
-every fact is a sum, a maximum or a set.
+One pass over the raw data finds them (two if rows have weights); cut points of columns with very
+many values need a few more passes. Another pass bins the rows, after which the raw data is no
+longer needed. Empty blocks, and blocks that lack a class, cause no problem: every fact is a sum, a
+maximum or a set.
 """
 
 from dataclasses import dataclass

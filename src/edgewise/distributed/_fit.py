@@ -1,4 +1,4 @@
-"""The two doors from the estimators: fit and predict on rows that are not in memory."""
+"""The two entry points of the estimators: fit and predict on rows that are not in memory."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -97,7 +97,7 @@ def fit_parts(
     begin: float,
     chosen: Settings,
 ) -> None:
-    """Fits an estimator to raw parts, whatever the engine; the estimator knows its columns."""
+    """Fit an estimator that knows its columns to raw parts of any engine."""
     loss_before = resumed(estimator, chosen.resume_from)
     continues = chosen.resume_from is not None or (
         estimator.warm_start and hasattr(estimator, "model_")

@@ -1,7 +1,7 @@
-"""Trees grown by asking blocks: the core's drivers choose, the blocks answer.
+"""Trees grown by requests to blocks: the core's drivers choose, the blocks return sums.
 
-Each yields steps that the driver or a leader sends to all blocks, and is sent their
-answers; what it takes and returns can be sent too.
+Each generator yields steps, which the driver or a leader sends to all blocks, and receives their
+results; its arguments and its result can be sent, too.
 """
 
 from collections.abc import Generator

@@ -1,8 +1,8 @@
-"""Rows held out for validation: those that a local fit holds out of the same rows in their order.
+"""Rows held out for validation: those that a local fit to the same rows would hold out.
 
-A local fit draws them class by class, by their places among the rows of the class. Where a part's
-rows stand there follows from the numbers of rows of the parts before it. Held-out rows are brought
-to the driver, which needs some 30 bytes for every row of all parts while it draws.
+A local fit draws them class by class, by their positions among the rows of the class. The positions
+of a part's rows follow from the sizes of the parts before it. Held-out rows are sent to the driver,
+which needs about 30 bytes for every row of all parts while it draws.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The logistic family on blocks: what a block does (LogisticState), and the engine that drives it.
 
-The engine has the methods of the local one (``edgewise._boosting.grower.Engine``), so that the
-round rules do not know where the rows are. Its trees have no rows; the blocks route theirs.
+The engine has the methods of the local one (``edgewise._boosting.grower.Engine``), so that round
+rules do not depend on the place of the rows. Its trees have no rows; blocks route their own.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ class LogisticState(State):
         self._trees: list[Tree] = []
         self._sample: Sample | None = None
         self._drawn = Answer()  # rows drawn, the smallest of their numbers
-        self._root_of: tuple[Any, ...] | None = None  # what pair trees are begun with
+        self._root_of: tuple[Any, ...] | None = None  # the roots of pair trees
 
     def replay(self, trees: list[Tree], round_start: Array) -> None:
         for tree in trees:
@@ -135,7 +135,7 @@ class LogisticState(State):
         return Answer()
 
     def survey(self, *ahead: Any) -> Answer:
-        """Losses of the classes; and the answer to the step that will come next."""
+        """Return the losses of the classes and the result of the next step."""
         losses = _core.class_loss_sums(self.posterior, self._loss_unit, self._n_threads)
         answer = getattr(self, ahead[0])(*ahead[1:]) if ahead else Answer()
         return Answer([np.array(losses), *answer.sums], answer.peaks)
@@ -155,7 +155,7 @@ class LogisticEngine(Driver):
         self._foreseen: Answer | None = None  # its answer
         self._losses: Scores | None = None
 
-    # --- what round rules ask ---
+    # --- for round rules ---
 
     def class_trees(
         self,
@@ -199,7 +199,7 @@ class LogisticEngine(Driver):
         return Learned(draw, sample, int(answer.sums[-1][0])), answer
 
     def _first(self, step: Step) -> Answer:
-        """The answer to the first step of growing; it may have been foreseen, and serves once."""
+        """Return the result of the first step of growing, which may be known already, once."""
         foreseen, self._foreseen = self._foreseen, None
         if foreseen is not None and _same(self._ahead, step):
             return foreseen
@@ -248,10 +248,10 @@ class LogisticEngine(Driver):
         """Mean log loss if `trees` were added."""
         return self._mean(self.trip(("loss_after", self._places(trees))).sums[0][0])
 
-    # --- what the loop asks ---
+    # --- for the loop ---
 
     def add(self, trees: Sequence[Tree]) -> None:
-        """Lets the blocks add the trees, in the trip that asks for the loss."""
+        """Have the blocks add the trees, in the trip that computes the loss."""
         which = self._places(trees)
         self.begin_round_after(list(trees), ("add", which))
         self._grown = []

@@ -1,17 +1,18 @@
 """Messages to the workers that hold the parts of the data, without the scheduler's tasks.
 
-Dask's own connections carry them (those of ``Client.run``), and workers are taught three more kinds
-of request for it:
+Dask's own connections carry them (those of ``Client.run``). Workers get three further kinds of
+requests:
 
-- a sum: a worker does what is asked of its parts and adds up their answers;
-- a lead: a worker asks for a row of such sums itself, of its own parts and, by messages between
-  workers, of the others'. Its messages are fewer by one, and it works while they travel;
-- to follow: a worker answers one leader's questions, each with a sum, until an empty one.
+- sum: a worker computes a function of its parts and adds the results;
+- lead: a worker requests a sequence of such sums itself, from its own parts and, by messages
+between
+  workers, from the others. It sends one message less and works while they travel;
+- follow: a worker returns sums to one leader until it gets an empty request.
 
-Where workers cannot be reached from here, the scheduler passes messages on. Nothing rests on this:
-whenever anything is not as expected (a part has moved, a worker is gone), there is no answer, and
-the caller asks by tasks. After some failures in a row messages are given up, with a warning. After
-the last fit that uses a worker, the worker is as it was before the first.
+If workers cannot be reached from here, the scheduler forwards messages. Fits do not depend on them:
+if anything is not as expected (a part has moved, a worker is gone), there is no result, and the
+caller uses tasks. After several failures in a row messages are no longer used, with a warning.
+After the last fit that uses a worker, the worker is in its original state.
 """
 
 import asyncio
@@ -43,7 +44,7 @@ Places = dict[str, list[str]]  # by worker: the keys of the parts it holds
 
 
 class Messenger:
-    """Asks the workers that hold some parts."""
+    """Sends requests to the workers that hold some parts."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -59,7 +60,7 @@ class Messenger:
     def sums(
         self, function: Function, parts: Parts, args: tuple[Any, ...], add: Function
     ) -> list[Any]:
-        """Each worker's sum of function(part, *args); nothing if that does not work out."""
+        """Return each worker's sum of function(part, *args); None if that fails."""
         return self._tried(SUM, parts, (function, args, add))
 
     def lead(self, asks: Function, parts: Parts, task: Any, answer: Function, add: Function) -> Any:
@@ -113,7 +114,7 @@ class Messenger:
         return list(answers.values())
 
     def _find(self, parts: Parts) -> Places:
-        """A worker for every part; nothing if some part is nowhere. The workers learn to answer."""
+        """Return a worker for every part, with handlers registered; None if a part is missing."""
         places: Places = {}
         holders = self._client.who_has(parts)
         for part in parts:
@@ -131,13 +132,13 @@ class Messenger:
         return places
 
     def close(self) -> None:
-        """Leave the workers that are still there as they were."""
+        """Restore the workers that still exist."""
         try:
             left = [worker for worker in self._client.nthreads() if worker in self._taught]
             if left:
                 self._client.run(_forget, self._fit, workers=left)
         except (OSError, TimeoutError, ValueError):
-            return  # a worker is gone, and with it all that it had learned
+            return  # a worker is gone, and its handlers with it
 
     async def _reach(self, workers: list[str]) -> bool:
         try:
@@ -155,7 +156,7 @@ _fits: dict[str, set[str]] = {}  # by the address of a worker of this process: w
 
 
 def _learn(fit: str, dask_worker: Any) -> None:
-    """Teaches a worker to answer messages, for a fit."""
+    """Register the handlers of messages on a worker, for a fit."""
     _fits.setdefault(dask_worker.address, set()).add(fit)
     if LEAD in dask_worker.handlers:
         return
@@ -184,7 +185,7 @@ def _learn(fit: str, dask_worker: Any) -> None:
 
 
 def _forget(fit: str, dask_worker: Any) -> None:
-    """The fit is over; after the last one the worker knows no messages of ours."""
+    """End a fit on a worker; after the last one its handlers are removed."""
     fits = _fits.get(dask_worker.address, set())
     fits.discard(fit)
     if fits:
@@ -207,7 +208,7 @@ class _Pace:
 
 
 def _held(worker: Any, keys: list[str]) -> list[Any]:
-    """The parts that the worker holds; nothing if one is not there."""
+    """Return the parts that the worker holds; None if one is missing."""
     return [worker.data[key] for key in keys] if all(key in worker.data for key in keys) else []
 
 

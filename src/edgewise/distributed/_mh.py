@@ -1,7 +1,7 @@
 """AdaBoost.MH with Hamming trees on blocks: what a block does, and the engine that drives it.
 
-The weights over rows and labels sum to one over all blocks. Their logarithms are a block's own; the
-largest of them and the sum of the exponentials are asked for first of all in every round.
+The weights over rows and labels sum to one over all blocks. Each block has their logarithms; every
+round begins with requests for the largest one and for the sum of the exponentials.
 """
 
 from typing import Any
@@ -96,7 +96,7 @@ class MHState(State):
 
 
 class RemoteMHEngine(Driver):
-    """Has what the rule and the base learner of AdaBoost.MH ask of engine, grower and weights."""
+    """The engine, grower and weights that the rule and the base learner of AdaBoost.MH use."""
 
     smoothing = SMOOTHING
 
@@ -155,7 +155,7 @@ class RemoteMHEngine(Driver):
         return False
 
     def _refresh(self) -> None:
-        """Lets the blocks scale their weights so that all sum to one."""
+        """Have the blocks scale their weights so that all sum to one."""
         if self._fresh:
             return
         shift = float(self.trip(("logs",)).peaks[0][0])

@@ -37,6 +37,6 @@ class TrafficWatcher(Watcher):
         t = self.traffic
         return (
             f"  round {n_rounds}, loss {loss:.5f}, {self._backend.n_workers} workers, {t.trips} "
-            f"trips, {t.bytes / 1e6:.1f} MB of answers, waited {t.seconds:.1f} s, of which "
+            f"trips, {t.bytes / 1e6:.1f} MB of results, waited {t.seconds:.1f} s, of which "
             f"{t.working:.1f} s were work"
         )

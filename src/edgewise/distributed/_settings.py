@@ -12,7 +12,7 @@ from .._ground.errors import EdgewiseError
 
 
 class WorkersLostError(EdgewiseError, RuntimeError):
-    """All workers of the cluster are gone, and none has come for a while."""
+    """All workers of the cluster are gone, and no new one has come for a while."""
 
 
 @dataclass(frozen=True)
@@ -37,22 +37,22 @@ def settings(
     patience: float = 30.0,
     statistics: dict[str, float] | None = None,
 ) -> Iterator[None]:
-    """Settings of the fits on clusters that begin inside the ``with``.
+    """Settings of the fits on clusters that begin inside the ``with`` block.
 
     Parameters
     ----------
     checkpoint : path or None
         A model file, written every `checkpoint_every` rounds and when the fit ends, even if it
-        fails. Whether it can be written is checked before the fit.
+        fails. `fit` checks first that it can be written.
     checkpoint_every : int
         Rounds between two checkpoints.
     resume_from : path or None
         A checkpoint of the same estimator on the same data, to resume from.
     patience : float
-        Seconds to wait for a worker when there is none, before the fit is given up.
+        Seconds to wait for a worker if there is none, before the fit ends with an error.
     statistics : dict or None
-        Told what a fit has cost: trips to the blocks, seconds of waiting for them and, of these,
-        seconds of work, and bytes of answers.
+        Receives the costs of a fit: trips to the blocks, seconds of waiting for them and, of these,
+        seconds of work, and bytes of results.
     """
     p.check("settings", {"checkpoint_every": checkpoint_every, "patience": patience}, _RULES)
     chosen = Settings(

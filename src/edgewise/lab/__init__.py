@@ -1,1 +1,1 @@
-"""The laboratory: the theory of boosting as tools to work with."""
+"""The laboratory: tools for the theory of boosting."""

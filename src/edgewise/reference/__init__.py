@@ -1,4 +1,4 @@
-"""Every algorithm in plain NumPy, sharing nothing with the fast code: textbook and oracle."""
+"""Every algorithm in plain NumPy, independent of the fast code: a textbook and a test oracle."""
 
 from .abc_logitboost import abc_logitboost
 from .abc_mart import abc_mart

@@ -1,4 +1,4 @@
-"""Splits of categorical features, for the reference: every way to part the categories is tried.
+"""Splits of categorical features, for the reference: every division of the categories is tried.
 
 2^(m-1) - 1 ways for m categories in a node, so this is for few. Missing values are a category like
 the others. What goes left is written down; all else goes right: missing values, categories that

@@ -1,9 +1,9 @@
 """Constraints on trees other than their size, for the reference.
 
 Monotone trees: every node has a box, bounds (K, 2) within which the moves of its leaves stay. A
-split on a feature with which class k may only rise parts the bounds of k at the middle m of the two
-sides' own moves: what is left of it stays at most m, what is right of it at least m. Whatever
-happens further down, the tree rises in k with the feature (LightGBM and XGBoost do the same with
+split on a feature with which class k may only rise divides the bounds of k at the middle m of the
+moves of both sides: the left side stays at most m, the right side at least m. All further splits
+keep this order, so the tree rises in k with the feature (LightGBM and XGBoost do the same with
 one number; here it is done for all classes at once). A class that may only rise and one that may
 only fall have log odds that may only rise.
 """

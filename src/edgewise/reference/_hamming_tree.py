@@ -4,9 +4,10 @@ Kégl, "Open problem: a (missing) boosting-type convergence result for AdaBoost.
 multi-class classifiers" (COLT 2014), eqs. 9-12 and Appendix C; trees of such stumps: Kégl, "The
 return of AdaBoost.MH: multi-class Hamming trees" (ICLR 2014), as in the library MultiBoost.
 
-The signed weights S = w_il y_il (n, K) say everything. A stump v phi(x), phi = +1 right of its cut
-and -1 left of it, has the classwise edges v_l (R_l - L_l), L_l and R_l the sums of S on both sides;
-with the best votes (eq. 12) its edge is sum_l |R_l - L_l|. The best constant has sum_l |L_l + R_l|.
+The signed weights S = w_il y_il (n, K) determine everything. A stump v phi(x), phi = +1 right of
+its cut and -1 left of it, has the classwise edges v_l (R_l - L_l), L_l and R_l the sums of S on
+both sides; with the best votes (eq. 12) its edge is sum_l |R_l - L_l|. The best constant has sum_l
+|L_l + R_l|.
 """
 
 from typing import Any, Literal, NamedTuple
@@ -55,7 +56,7 @@ def grow(
     """The Hamming tree on X (n, d), or a `Table` of it; with two leaves the stump of Appendix C.
 
     The leaf split next is the one whose stump improves most on the constant of its rows. A leaf
-    says v_l phi(x) of the last stump on its path, or, where leaf_votes="own", what is best for
+    votes v_l phi(x) of the last stump on its path or, with leaf_votes="own", what is best for
     its own rows, and splits are chosen accordingly. A root without improvement stays constant.
     Features `beside` the tree's own count as if they were on its paths. With a key cuts are drawn.
 

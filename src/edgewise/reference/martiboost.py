@@ -1,13 +1,13 @@
-"""MartiBoost: a branching program of weak learners for two classes that stands label noise.
+"""MartiBoost: a branching program of weak learners for two classes that tolerates label noise.
 
 Long and Servedio, "Martingale boosting" (COLT 2005); in the form of Geist, "Soft-max boosting"
 (2015), section 5.5.1. Layer l has the nodes i = 0 .. l. A row starts at node 0 of layer 0; a node's
-weak learner sends it to node i + 1 of the next layer (it says 1) or to node i (it says 0). Behind
-the last of L layers a row belongs to class 1 if it went right more often than left.
+weak learner sends it to node i + 1 of the next layer if it predicts 1, and to node i if it predicts
+0. After the last of L layers a row belongs to class 1 if it went right more often than left.
 
 The weak learner has to be two-sided: better than chance on each class by itself. A plain one is
 made so by rebalancing (both classes weigh a half at its node) and randomising (its more frequent
-answer is turned over so often that both answers are equally likely on the balanced rows).
+prediction is flipped so often that both are equally likely on the balanced rows).
 """
 
 from collections.abc import Collection

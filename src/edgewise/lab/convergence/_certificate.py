@@ -1,4 +1,4 @@
-"""A fitted AdaBoost.MH model, held against the theory round by round."""
+"""A fitted AdaBoost.MH model, compared with the theory round by round."""
 
 import math
 import sys
@@ -113,7 +113,7 @@ def certificate(
     *,
     every: int = 1,
 ) -> Certificate:
-    """Holds a fitted AdaBoostMHClassifier against the theory, on the rows it was fitted to.
+    """Compare a fitted AdaBoostMHClassifier with the theory, on the rows it was fitted to.
 
     `sample_weight` must be that of `fit`, times the class weights if there were any. Every
     `every`-th round is looked at, and the last.

@@ -1,4 +1,4 @@
-"""The walk of the weights under a step rule, and what it leaves behind.
+"""The walk of the weights under a step rule, and its record.
 
 With d the weights, j the chosen column and r = (d^T M)_j its edge, AdaBoost is the map
 

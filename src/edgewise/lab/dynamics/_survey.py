@@ -1,4 +1,4 @@
-"""A survey: where does AdaBoost end on random matrices, and how far from the maximum margin?
+"""A survey of random matrices: where AdaBoost ends, and how far from the maximum margin.
 
 Every matrix and every start has a seed of its own, so the result depends on `random_state` only,
 not on the number of threads.

@@ -1,4 +1,4 @@
-"""The page of the laboratory: a local web page to play with, `edgewise lab serve`.
+"""The page of the laboratory: an interactive local web page, `edgewise lab serve`.
 
 The browser draws; every number it shows is computed by `edgewise.lab.dynamics` or
 `edgewise.lab.truth_table`. Needs starlette and uvicorn, of the extra ``lab``.

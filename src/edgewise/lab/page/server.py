@@ -1,4 +1,4 @@
-"""The server of the page: it listens on this machine only, and keeps nothing.
+"""The server of the page: it listens only on this machine and stores nothing.
 
 A page of another site that is open in the same browser must not use it. So the Host header has to
 be this machine's (a foreign name that resolves to 127.0.0.1 gets no answer), and a question has to

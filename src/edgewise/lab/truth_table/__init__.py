@@ -5,8 +5,8 @@ of which at most min(n, 2^M) are occupied. The risk of the vote sign(sum_j beta_
 
     R(beta) = 1/n sum_s c_s phi(s beta)
 
-with the counts c_s; once they are known, nothing depends on the examples any more: neither the
-minimum over beta, nor the least number of errors, nor what AdaBoost does, nor how stable they are.
+with the counts c_s; once they are known, nothing else depends on the examples: neither the
+minimum over beta, nor the least number of errors, nor AdaBoost's path, nor their stability.
 
 J. M. Brossier and O. Lafitte, "Supervised learning using truth tables", SIAM AN22 (2022);
 J. M. Brossier, O. Lafitte and L. Rethore, "When analytic calculus cracks AdaBoost code",
