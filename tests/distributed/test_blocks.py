@@ -245,7 +245,7 @@ def test_drawn_categories(name):
 
 
 @pytest.mark.parametrize("name", ["mart", "logitboost", "abc_mart", "aoso_pair", "mh_tree"])
-def test_features_that_teach_nothing_are_drawn_in_vain(name, gaps):
+def test_useless_features_are_drawn_without_effect(name, gaps):
     """Then a tree grows on all of them, in the same round."""
     X, y = gaps
     X = np.column_stack([X[:, 0], np.zeros((len(y), 5))])
@@ -255,7 +255,7 @@ def test_features_that_teach_nothing_are_drawn_in_vain(name, gaps):
     assert_same_fit(fit_blocks(boost, X, y, partitioning="three"), local)
 
 
-def test_a_resumed_fit_draws_on(gaps, tmp_path):
+def test_a_resumed_fit_continues_the_draws(gaps, tmp_path):
     file = tmp_path / "rounds"
     boost = clone(ESTIMATORS["aoso_pair"]).set_params(random_state=2, **GROWING["all_drawn"])
     half = clone(boost).set_params(n_estimators=5)
@@ -356,7 +356,7 @@ def test_checkpoint_and_resume(estimator, gaps, tmp_path):
     assert_same_fit(resumed, clone(estimator).fit(*gaps))
 
 
-def test_bad_input_is_refused_with_words(gaps):
+def test_bad_input_is_refused_with_a_message(gaps):
     X, y = gaps
     boost = ESTIMATORS["mart"]
     with pytest.raises(InvalidDataError, match="not negative"):

@@ -118,7 +118,7 @@ def test_growing_is_controlled_as_locally(cluster, client, gaps, n_workers):
         assert_same_fit(remote, fit_locally(estimator, *gaps))
 
 
-def test_answers_by_tasks_are_the_same(client, gaps, monkeypatch):
+def test_results_by_tasks_are_the_same(client, gaps, monkeypatch):
     monkeypatch.setattr("edgewise.distributed._dask.SMALL", 0)
     estimator = edgewise.LogitBoostClassifier(n_estimators=1, max_leaf_nodes=4)
     remote = clone(estimator).fit(*collections(*gaps, "nine"))
@@ -376,7 +376,7 @@ def test_categories_given_by_number(client):
     assert_same_fit(clone(boost).fit(*collections(X, y)), clone(boost).fit(X, y))
 
 
-def test_warm_start_goes_on(client, gaps):
+def test_warm_start_resumes(client, gaps):
     X, y = collections(*gaps)
     boost = clone(ESTIMATORS["abc_logitboost"]).set_params(n_estimators=2, warm_start=True)
     boost.fit(X, y).set_params(n_estimators=4).fit(X, y)

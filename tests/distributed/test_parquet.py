@@ -129,7 +129,7 @@ BOUNDED = """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_answers_of_blocks_are_not_kept(tmp_path):
+def test_results_of_blocks_are_not_kept(tmp_path):
     """The answers of all blocks to one request would take 900 MB."""
     rng = np.random.default_rng(3)
     columns = {f"x{j}": rng.normal(size=240_000) for j in range(20)}

@@ -137,7 +137,7 @@ def test_models_load_from_read_only_memory(make, gappy, tmp_path):
     np.testing.assert_array_equal(mapped.predict_proba(X), model.predict_proba(X))
 
 
-def test_unpickled_model_goes_on_from_where_it_was(make, gappy):
+def test_unpickled_model_resumes(make, gappy):
     X, y = gappy
     model = make(n_estimators=3, warm_start=True).fit(X, y)
     copy = pickle.loads(pickle.dumps(model)).set_params(n_estimators=6).fit(X, y)

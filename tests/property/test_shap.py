@@ -127,7 +127,7 @@ def test_threads_change_nothing():
     assert alone.tobytes() == together.tobytes()
 
 
-def test_a_feature_that_no_tree_splits_has_nothing():
+def test_a_feature_that_no_tree_splits_has_no_importance():
     X, y = table(0)
     X = np.column_stack([X, np.zeros(len(X))])
     fitted = VARIANTS["aoso_pair"]().fit(X, y)

@@ -312,7 +312,7 @@ def test_weight_is_repetition_of_many_labels(base):
 
 
 @every_base
-def test_many_labels_go_on_from_where_they_were(base):
+def test_fits_of_many_labels_resume(base):
     X, y = many_labels(4)
     once = AdaBoostMHClassifier(base=base, n_estimators=7).fit(X, y)
     twice = AdaBoostMHClassifier(base=base, n_estimators=3, warm_start=True).fit(X, y)
@@ -372,7 +372,7 @@ def test_label_of_weightless_rows_never_occurs():
         AdaBoostMHClassifier().fit(X, y, sample_weight=1.0 - y[:, 1])
 
 
-def test_label_may_be_missing_when_a_fit_goes_on():
+def test_label_may_be_missing_when_a_fit_resumes():
     X, y = many_labels(5)
     model = AdaBoostMHClassifier(n_estimators=2, warm_start=True).fit(X, y)
     model.set_params(n_estimators=4).fit(X, y * [1, 0, 1, 1])
@@ -443,7 +443,7 @@ def test_drawn_features_follow_the_random_state():
 
 
 @every_base
-def test_drawn_features_go_on(base):
+def test_drawn_features_resume(base):
     X, y = table(7, n=150, K=3, d=8)
     make = {"base": base, "max_features": 3, "random_state": 4}
     once = AdaBoostMHClassifier(n_estimators=9, **make).fit(X, y)
@@ -497,7 +497,7 @@ def test_other_classifiers_are_boosted(other, K):
 
 
 @every_other
-def test_other_classifiers_go_on(other):
+def test_other_classifiers_resume(other):
     X, y = table(9, n=120, K=3)
     once = AdaBoostMHClassifier(base=other, n_estimators=4, random_state=5).fit(X, y)
     twice = AdaBoostMHClassifier(base=other, n_estimators=2, random_state=5, warm_start=True)

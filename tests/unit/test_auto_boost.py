@@ -419,7 +419,7 @@ def test_few_rows_are_allowed(n):
 # --- bad input --------------------------------------------------------------------------------
 
 
-def test_a_class_of_one_row_is_learned_and_said():
+def test_a_class_of_one_row_is_learned_with_a_warning():
     X, y = load_iris(return_X_y=True)
     X, y = X[:101], y[:101]
     with pytest.warns(FitWarning, match="Class 2 has only one row"):
@@ -466,7 +466,7 @@ def test_rows_of_a_group_are_held_out_together():
     assert with_groups.expected_error_.value > 0.3
 
 
-def test_a_class_in_one_group_is_said():
+def test_a_class_in_one_group_is_warned_of():
     X, y = table(0, n=240)
     groups = np.arange(240) % 6
     groups[y == 2] = 7

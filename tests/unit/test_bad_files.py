@@ -181,7 +181,7 @@ def test_the_unchanged_entries_are_right(aoso):
     from_bytes(rewritten(aoso, lambda header, arrays: None))
 
 
-def test_a_newer_version_is_refused_with_words(aoso):
+def test_a_newer_version_is_refused_with_a_message(aoso):
     def newer(header, arrays):
         header.update(version=3, edgewise="7.8.9", more="unknown")
 

@@ -135,7 +135,7 @@ def test_test_rows(wine):
     assert (len(curve), curve[-1]) == (20, row.error)
 
 
-def test_rare_classes_are_adapted_to_and_told():
+def test_rare_classes_are_adapted_to_and_noted():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(44, 3))
     y = np.array(["a"] * 20 + ["b"] * 20 + ["c"] * 3 + ["d"])
@@ -153,7 +153,7 @@ def test_no_more_folds_than_the_largest_class_has_rows():
     assert "3 folds instead of 10" in found.notes[0]
 
 
-def test_a_class_that_training_lacks_is_wrong_and_told(iris):
+def test_a_class_that_training_lacks_is_wrong_and_noted(iris):
     X, y = iris
     known = y < 2
     found = compare(X[known], y[known], test=(X, y), methods=["mart"], rounds=5)
@@ -285,7 +285,7 @@ class Count:
         self.found += not fresh
 
 
-def test_a_run_that_was_stopped_goes_on(iris, tmp_path):
+def test_a_stopped_run_resumes(iris, tmp_path):
     options = {"methods": ["mart", "aoso"], **QUICK}
     whole = compare(*iris, **options)
     with pytest.raises(KeyboardInterrupt):
@@ -299,7 +299,7 @@ def test_a_run_that_was_stopped_goes_on(iris, tmp_path):
     assert np.array_equal(again.held_out("mart")[1], whole.held_out("mart")[1])
 
 
-def test_a_result_without_its_answers_is_measured_again(iris, tmp_path):
+def test_a_result_without_its_probabilities_is_measured_again(iris, tmp_path):
     options = {"methods": ["mart"], **QUICK, "out": tmp_path}
     compare(*iris, **options)
     next((tmp_path / "answers").iterdir()).unlink()

@@ -196,7 +196,7 @@ def _lines(cells):
     return {name: (cells / f"{name}.jsonl").read_text().splitlines() for name in CONTENDERS}
 
 
-def test_a_killed_run_goes_on_and_measures_nothing_twice(folder, tmp_path, capsys):
+def test_a_killed_run_resumes_and_measures_nothing_twice(folder, tmp_path, capsys):
     cells = tmp_path / "cells"
     _run(cells)
     first = _lines(cells)

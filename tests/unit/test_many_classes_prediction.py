@@ -111,7 +111,7 @@ def test_bad_blocks_and_thresholds_are_refused():
         model.predict_proba_sparse(X, 1.5)
 
 
-def test_a_dask_collection_is_refused_in_plain_words():
+def test_a_dask_collection_is_refused_with_a_message():
     da = pytest.importorskip("dask.array")
     X, y = blobs()
     model = AOSOLogitBoostClassifier(n_estimators=1).fit(X, y)

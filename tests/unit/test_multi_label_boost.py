@@ -316,7 +316,7 @@ def test_files_keep_the_rule(tmp_path):
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
-def test_exports_are_refused_with_words():
+def test_exports_are_refused_with_a_message():
     with pytest.raises(ModelFormatError, match="MultiLabelBoostClassifier cannot be exported"):
         export.to_python(fit())
 

@@ -68,7 +68,7 @@ def test_a_daemon_thread_in_fit_does_not_abort_the_exit():
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_a_fit_goes_on_with_fewer_threads_where_none_can_be_started():
+def test_a_fit_continues_with_fewer_threads_if_none_can_be_started():
     ended = run(FEW_THREADS)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.split() == ["3"]

@@ -297,7 +297,7 @@ def test_wrong_losses_are_refused(name, tmp_path):
         ("class_weight", {0: object()}),
     ],
 )
-def test_parameters_that_are_not_plain_are_refused_with_words(parameter, value, tmp_path):
+def test_parameters_that_are_not_plain_are_refused_with_a_message(parameter, value, tmp_path):
     X, y = table(0)
     model = edgewise.MARTClassifier(n_estimators=1).fit(X, y).set_params(**{parameter: value})
     words = f"cannot hold the parameter '{parameter}' of MARTClassifier.*Set it to something plain"

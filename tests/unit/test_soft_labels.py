@@ -170,7 +170,7 @@ def test_integers_stay_indicators():
     assert not edgewise.AdaBoostMHClassifier(n_estimators=2).fit(X, ONE_HOT).multi_label_
 
 
-def test_a_warm_start_goes_on_with_soft_labels():
+def test_a_warm_start_resumes_with_soft_labels():
     q = soft(10)
     once = fast(n_estimators=6).fit(X, q)
     twice = fast(n_estimators=2, warm_start=True).fit(X, q).set_params(n_estimators=6).fit(X, q)

@@ -160,7 +160,7 @@ def test_long_fits_stay_finite():
     assert model.history_["loss"][-1] < 0.05
 
 
-def test_a_draw_in_vain_does_not_end_the_fit():
+def test_a_useless_draw_does_not_end_the_fit():
     """With four rows the drawn stumps soon have the true slope 0; then all labels are used."""
     X, y = np.arange(4.0)[:, None], np.array([0, 1, 0, 1])
     model = small(n_estimators=300, step="constant", max_leaf_nodes=2).fit(X, y)
@@ -307,7 +307,7 @@ def test_early_stopping_may_watch_the_cost():
 
 
 @BOTH
-def test_costs_go_on_with_a_warm_start(projection):
+def test_costs_resume_with_a_warm_start(projection):
     X, y = table(14, n=80, K=3)
     once = small(projection=projection, n_estimators=7).fit(X, y, costs=COST[y])
     twice = small(projection=projection, n_estimators=3, warm_start=True).fit(X, y, costs=COST[y])
@@ -410,7 +410,7 @@ def test_cost_with_several_right_labels_is_that_of_the_nearest():
     )
 
 
-def test_row_without_a_right_label_costs_alike_whatever_is_said():
+def test_row_without_a_right_label_costs_the_same_for_any_prediction():
     X, right = several_right()
     right[5] = 0
     without = small(projection="exact").fit(X, right)

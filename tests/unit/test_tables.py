@@ -102,7 +102,7 @@ def test_target_by_name_or_position(tmp_path, wanted, column):
     ("header", "target"),
     [("y,a,b", "y"), ("a,Class,b", "Class"), ("label,a,target", "target"), ("a,b,c", "c")],
 )
-def test_the_likely_target_is_taken_and_said(tmp_path, header, target):
+def test_the_likely_target_is_taken_and_named(tmp_path, header, target):
     table = read_text(tmp_path, f"{header}\n1,2,3\n4,5,6\n")
     assert table.target == target
     assert f"column {target!r}" in table.notes[0]

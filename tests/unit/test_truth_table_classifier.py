@@ -100,7 +100,7 @@ def test_many_classes_are_one_table_each(seed):
     np.testing.assert_array_equal(proba.argmax(axis=1), scores.argmax(axis=1))
 
 
-def test_the_answers_are_those_of_classifiers_that_had_not_seen_the_rows(wine):
+def test_the_predictions_are_out_of_fold(wine):
     X, y = wine
     cv = StratifiedKFold(4, shuffle=True, random_state=1)
     model = TruthTableClassifier(kinds(), cv=cv).fit(X, NAMES[y])

@@ -160,7 +160,7 @@ def test_new_classes_are_refused(make):
 
 @pytest.mark.parametrize("scoring", ["loss", "accuracy"])
 @pytest.mark.filterwarnings("ignore::edgewise.FitWarning")
-def test_watching_goes_on_from_the_best_round(make, scoring):
+def test_watching_resumes_from_the_best_round(make, scoring):
     X, y = table(6, n=250, K=3, noise=0.2)
     X_val, y_val = table(7, n=120, K=3, noise=0.2)
     model = make(n_estimators=3, warm_start=True, scoring=scoring, n_iter_no_change=5)
@@ -175,7 +175,7 @@ def test_watching_goes_on_from_the_best_round(make, scoring):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_base_class_goes_on_from_the_best_round(seed):
+def test_base_class_resumes_from_the_best_round(seed):
     """Not from the rounds after it, which early stopping has taken back."""
     X, y = table(seed, n=300, K=4, noise=0.2)
     X_val, y_val = table(seed + 50, n=100, K=4, noise=0.2)
@@ -201,7 +201,7 @@ def test_base_class_is_searched_where_none_is_known():
     assert model.fit(X, y).n_iter_ == 3
 
 
-def test_every_estimator_can_go_on():
+def test_every_estimator_can_resume():
     assert all("warm_start" in make().get_params() for make in VARIANTS.values())
 
 

@@ -128,7 +128,7 @@ def test_svmlight(tmp_path):
     assert facts["data"]["features"] == 13
 
 
-def test_rare_classes_are_told(tmp_path):
+def test_rare_classes_are_noted(tmp_path):
     write_csv(tmp_path / "t.csv", {"a": range(21), "y": [0, 1] * 10 + [2]})
     shown = done("compare", "t.csv", "--methods", "mart", "--rounds", 2, "--repeats", 1)
     assert "note: column 'y' was taken as the target" in shown
@@ -156,7 +156,7 @@ def lines_of(folder):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
-def test_a_killed_run_goes_on_and_ends_with_the_same_numbers(tmp_path):
+def test_a_killed_run_resumes_and_ends_with_the_same_numbers(tmp_path):
     words = ["compare", "digits", "--methods", "aoso,mart,samme", "--rounds", "15"]
     words += ["--folds", "4", "--repeats", "2", "--jobs", "2"]
     killed = subprocess.Popen(

@@ -248,7 +248,7 @@ def test_odd_lines_of_a_journal_are_refused(compared, name):
 
 
 @pytest.mark.parametrize("content", [b"", b"\x93NUMPY", b"PK\3\4", b"\x80\4."])
-def test_damaged_answers_are_refused(compared, content):
+def test_damaged_probabilities_are_refused(compared, content):
     _, path = compared
     (answers, *_) = (path.parent / "answers").iterdir()
     answers.write_bytes(content)

@@ -75,7 +75,7 @@ def test_a_run_and_its_files(tmp_path, jobs):
     assert not list(tmp_path.glob(".*"))  # nothing half-written beside
 
 
-def test_a_run_that_broke_goes_on_where_it_was(tmp_path):
+def test_a_run_that_broke_resumes(tmp_path):
     first, second = [], []
     with pytest.raises(RuntimeError, match="out of order"):
         carry_out(toy(first, fails_at=2), tmp_path)

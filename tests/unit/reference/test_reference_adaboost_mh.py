@@ -177,7 +177,7 @@ class TestBases:
         fit = run(np.arange(20.0)[:, None], label_matrix(np.arange(20) // 10), base="product")
         assert len(fit.rounds[0][1].stumps) == 1
 
-    def test_sweeps_go_on_while_the_edge_grows(self):
+    def test_sweeps_continue_while_the_edge_grows(self):
         grown = []
         for seed in (0, 3, 5):
             X, y = table(seed, n=50, K=3)
