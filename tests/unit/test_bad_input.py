@@ -26,7 +26,7 @@ BAD_FITS = {
     "X of three dimensions": ((X[None], Y), ["dim 3", "2"]),
     "X without rows": ((X[:0], Y[:0]), ["0 sample", "minimum of 1"]),
     "X without columns": ((X[:, :0], Y), ["0 feature", "minimum of 1"]),
-    "X of strings": ((X.astype(str), Y), ["numeric", "strings"]),
+    "X of strings": ((X.astype(str), Y), ["data frame", "numeric", "strings"]),
     "X with a text column": (
         (np.column_stack([X, np.full(40, "red")]).astype(object), Y),
         ["red", "num"],

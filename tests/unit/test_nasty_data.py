@@ -158,7 +158,7 @@ def test_a_class_of_one_row(name):
         (np.ones((4, 2, 2)), [0, 1, 0, 1], "dim"),
         (np.ones(4), [0, 1, 0, 1], "2D|two-dim|1D"),
         ([[1, 2], [3]], [0, 1], "inhomogeneous|lengths|2D|shape"),
-        (np.ones((4, 2)), [0, 1, 0], "the same number of rows"),
+        (np.ones((4, 2)), [0, 1, 0], "inconsistent|the same number of rows"),
     ],
     ids=["no rows", "no columns", "one row", "one class", "NaN label", "complex", "3-D", "1-D",
          "ragged", "lengths"],

@@ -3,6 +3,7 @@
 import datetime
 import gzip
 import os
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -257,6 +258,15 @@ def test_bad_files_of_other_formats(tmp_path, name, content):
 def test_bad_options(tmp_path, options, message):
     with pytest.raises(InvalidDataError, match=message):
         read_text(tmp_path, "a,y\n1,0\n2,1\n", **options)
+
+
+def test_a_file_beside_the_missing_one_is_suggested(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("messy.csv").write_text("a,y\n1,0\n2,1\n")
+    with pytest.raises(InvalidDataError, match=r"no file 'messi.csv'.*Did you mean 'messy.csv'"):
+        tables.read("messi.csv")
+    with pytest.raises(InvalidDataError, match=r"Did you mean 'iris'"):
+        tables.read("irsi")
 
 
 def test_names_that_lead_nowhere(tmp_path, monkeypatch):
