@@ -1,8 +1,8 @@
-"""Every algorithm on the digits of scikit-learn, beside what other libraries are installed.
+"""Every algorithm on scikit-learn's digits, and the other libraries that are installed.
 
-The same as `edgewise compare`: five folds, a table, a verdict on the best two, and a report. A run
-that was stopped goes on where it was. Takes about a minute; run it with `make demo`, or with
-`python examples/demo.py` where edgewise is installed with the extras cli and report.
+The same as `edgewise compare`: five folds, a table, a test of the best two, and a report. A stopped
+run resumes. It takes about a minute; run it with `make demo`, or with `python examples/demo.py` if
+edgewise is installed with the extras cli and report.
 """
 
 import sys
