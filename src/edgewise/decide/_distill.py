@@ -76,6 +76,9 @@ class Student(NamedTuple):
     kept : float or None
         Share of the teacher's gain over the class frequencies that the student keeps; None
         without y.
+    kept_error : float or None
+        Standard error of `kept`, which is large if the held-out rows are few or if the teacher
+        itself gains little; None without y.
     """
 
     model: AOSOLogitBoostClassifier  # fitted to all rows
@@ -87,6 +90,7 @@ class Student(NamedTuple):
     log_loss: float | None  # of the student on held-out rows; None without y, as the next two
     teacher_log_loss: float | None
     kept: float | None  # the student's gain over the class frequencies, as a share of the teacher's
+    kept_error: float | None  # its standard error
 
 
 class _Rows(NamedTuple):
@@ -100,6 +104,7 @@ class _Figures(NamedTuple):
     log_loss: float | None = None
     teacher_log_loss: float | None = None
     kept: float | None = None
+    kept_error: float | None = None
 
 
 class _Limits(NamedTuple):
@@ -421,10 +426,18 @@ def _answers(model: AOSOLogitBoostClassifier, X: Any) -> Array:
     return np.asarray(model.predict_proba(X), dtype=np.float64)
 
 
-def _cross_entropy(soft: Array, said: Array) -> float:
+def _cross_entropies(soft: Array, said: Array) -> Array:
+    """Of every row, (n,)."""
+    return np.asarray(-(soft * np.log(np.maximum(said, _TINY))).sum(axis=1))
+
+
+def _mean(rows: Array) -> float:
     """The mean over the rows, exactly rounded: it also chooses the shape of the student."""
-    rows = (soft * np.log(np.maximum(said, _TINY))).sum(axis=1)
-    return -math.fsum(rows) / len(rows)
+    return math.fsum(rows) / len(rows)
+
+
+def _cross_entropy(soft: Array, said: Array) -> float:
+    return _mean(_cross_entropies(soft, said))
 
 
 def _figures(
@@ -439,7 +452,18 @@ def _figures(
     if truth is None or shares is None:
         return _Figures(agreement, divergence)
     labels = np.eye(len(shares))[truth]
-    plain = _cross_entropy(labels, np.broadcast_to(shares, labels.shape))
-    own, teachers = _cross_entropy(labels, said), _cross_entropy(labels, held.soft)
-    kept = (plain - own) / (plain - teachers) if teachers < plain else None
-    return _Figures(agreement, divergence, own, teachers, kept)
+    plain, own, teachers = (
+        _cross_entropies(labels, chances)
+        for chances in (np.broadcast_to(shares, labels.shape), said, held.soft)
+    )
+    kept, error = _share_kept(plain - own, plain - teachers)
+    return _Figures(agreement, divergence, _mean(own), _mean(teachers), kept, error)
+
+
+def _share_kept(gains: Array, teachers: Array) -> tuple[float | None, float | None]:
+    """The ratio of the mean gains of rows, and its standard error by the delta method."""
+    if _mean(teachers) <= 0.0:
+        return None, None
+    kept = _mean(gains) / _mean(teachers)
+    variance = math.fsum((gains - kept * teachers) ** 2) / max(1, len(gains) - 1)
+    return kept, math.sqrt(variance / len(gains)) / _mean(teachers)

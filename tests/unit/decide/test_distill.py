@@ -56,6 +56,7 @@ def test_the_student_is_near_the_teacher_and_within_its_limits(data):
     kept = (plain - log_loss(y_new, said)) / (plain - log_loss(y_new, truth))
     assert kept > 0.85
     assert student.kept == pytest.approx(kept, abs=0.2)
+    assert 0 < student.kept_error < 0.2
     assert student.log_loss is not None
     assert student.microseconds > 0
 
@@ -68,6 +69,7 @@ def test_a_fitted_teacher_teaches_without_labels(data):
     assert student.model.classes_.tolist() == ["a", "b", "c"]
     assert student.agreement > 0.7
     assert student.kept is student.log_loss is student.teacher_log_loss is None
+    assert student.kept_error is None
 
 
 def test_the_student_is_the_same_again_and_in_another_order(data):
@@ -182,6 +184,22 @@ def test_figures_are_those_of_models_that_have_not_seen_the_rows(data):
     assert n_held == pytest.approx(len(X) / 5, abs=2)
     # A forest that has seen the rows would have half of this loss.
     assert student.teacher_log_loss > 1.5 * log_loss(y, student.teacher.predict_proba(X))
+
+
+def test_the_error_of_the_share_kept_is_its_spread():
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(500):
+        teachers = rng.normal(0.3, 0.8, size=210)
+        found.append(_distill._share_kept(0.9 * teachers + rng.normal(0, 0.2, size=210), teachers))
+    kept, errors = np.array(found).T
+    assert np.median(errors) == pytest.approx(np.std(kept), rel=0.15)
+    covered = np.abs(kept - 0.9) < 2 * errors
+    assert covered.mean() == pytest.approx(0.95, abs=0.03)
+
+
+def test_a_teacher_that_gains_nothing_leaves_nothing_to_keep():
+    assert _distill._share_kept(np.ones(5), -np.ones(5)) == (None, None)
 
 
 def test_out_of_fold_labels_are_learned_where_they_are_better():
