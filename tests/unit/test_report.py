@@ -10,14 +10,14 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.metrics import accuracy_score, recall_score
+from sklearn.metrics import accuracy_score, f1_score, recall_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from support import VARIANTS, table
 
 import edgewise
-from edgewise import InvalidDataError, InvalidParameterError, metrics, report
+from edgewise import InvalidDataError, InvalidParameterError, decide, metrics, report
 from edgewise.report import _bundle, _data, _page
 from edgewise.report._evidence import Labelled
 
@@ -500,3 +500,105 @@ def test_escaping_is_on():
     ).html
     assert html.escape(HOSTILE, quote=False) in page.replace("&#34;", '"')
     assert re.findall(r"<script(?! type=)", page) == []
+
+
+# --- decisions ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def uneven():
+    """Rows of classes that overlap, one of them rare."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(600) < 0.12, "rare", np.where(rng.random(600) < 0.5, "a", "b"))
+    X = np.column_stack([np.where(y == "rare", 0.9, 0.0), y == "a"]) + rng.normal(size=(600, 2))
+    return X[:400], y[:400], X[400:], y[400:]
+
+
+def decided(uneven, **how):
+    X, y, X_test, y_test = uneven
+    inner = edgewise.AOSOLogitBoostClassifier(n_estimators=8)
+    model = decide.DecisionClassifier(inner, **how).fit(X, y)
+    page = report.model_report(model, X_test, y_test, X_train=X, y_train=y)
+    return model, Read(page.html)
+
+
+def test_the_report_tells_what_decisions_cost(uneven):
+    cost = np.array([[0, 1, 1], [1, 0, 1], [9, 9, 0]])
+    model, told = decided(uneven, cost=cost, value=[0, 0, 1], reject_cost=0.5)
+    _, _, X, y = uneven
+    rows = told.table("decisions", "mean cost")[1:]
+    net, places = cost - np.diag([0, 0, 1]), np.searchsorted(model.classes_, y)
+    said = model.predict(X)
+    own = [0.5 if s == "reject" else net[t, np.searchsorted(model.classes_, s)]
+           for t, s in zip(places, said, strict=True)]  # fmt: skip
+    plain = net[places, model.predict_proba(X).argmax(axis=1)]
+    for row, wanted in ((rows[0], own), (rows[1], plain)):
+        ends = decide.cost_interval(wanted)
+        assert row[1:] == [f"{end:.4g}" for end in (ends.mean, ends.low, ends.high)]
+    assert rows[2][1] == f"{model.expected_cost_.mean:.4g}"
+    n_rejected = int((said == "reject").sum())
+    assert n_rejected > 0
+    assert any(f"{n_rejected:,} ({n_rejected / len(y):.1%})" in words for words in told.words)
+    assert any(f"{n_rejected:,} of them are not decided" in words for words in told.words)
+    assert any(f"{n_rejected:,} rows that are not decided" in words for words in told.words)
+
+
+def test_a_report_without_a_decided_row(uneven):
+    model, told = decided(uneven, cost=1 - np.eye(3), reject_cost=0.0)
+    assert (model.predict(uneven[2]) == "reject").all()
+    assert "No held-out row is decided." in told.words
+
+
+@pytest.mark.parametrize("metric", ["macro_f1", ("recall", "rare", 0.7)])
+def test_the_report_tells_what_thresholds_change(uneven, metric):
+    X, y, X_test, y_test = uneven
+    model, told = decided(uneven, metric=metric)
+    plain, said = model.estimator_.predict(X_test), model.predict(X_test)
+    changed = int((plain != said).sum())
+    assert changed > 0
+    assert any(f"{changed:,} ({changed / len(y_test):.1%})" in words for words in told.words)
+    rows = told.table("class", "offset")[1:]
+    for row, label in zip(rows, model.classes_, strict=True):
+        assert row[2:4] == [str((answers == label).sum()) for answers in (plain, said)]
+        recalls = [recall_score(y_test, a, labels=[label], average=None) for a in (plain, said)]
+        assert row[4:] == [f"{recall[0]:.3f}" for recall in recalls]
+    figures = {row[0]: row[1:] for row in told.table("figure", "without thresholds")[1:]}
+    if metric == "macro_f1":
+        scores = [f1_score(y_test, a, average="macro") for a in (plain, said)]
+        assert figures == {"macro_f1": [f"{score:.4g}" for score in scores]}
+    else:
+        assert figures["recall of rare"] == [f"{float(row):.4g}" for row in [
+            np.mean(a[y_test == "rare"] == "rare") for a in (plain, said)]]  # fmt: skip
+        assert list(figures) == ["recall of rare", "accuracy"]
+    # Errors are those of the decisions, on both sides; rounds and margins those of the booster.
+    errors = next(row for row in told.table("figure", "held-out rows")[1:] if row[0] == "error")
+    assert errors[1] == f"{np.mean(said != y_test):.2%}"
+    assert errors[2] == f"{np.mean(model.predict(X) != y):.2%}"
+    assert {"Learning curves", "Margins"} <= set(told.headings)
+
+
+@pytest.mark.parametrize("class_conditional", [False, True])
+def test_the_report_tells_coverage_and_sizes_of_sets(uneven, class_conditional):
+    _, _, X, y = uneven
+    model, told = decided(uneven, coverage=0.9, class_conditional=class_conditional)
+    sets = model.predict_sets(X)
+    truth = np.searchsorted(model.classes_, y)
+    covered, sizes = sets[np.arange(len(y)), truth], sets.sum(axis=1)
+    assert any(f"the class of {covered.mean():.2%} of" in words for words in told.words)
+    assert any(f"{sizes.mean():.3g} classes on average" in words for words in told.words)
+    by_size = told.table("classes in the set")[1:]
+    assert [(int(r[0]), int(r[1])) for r in by_size] == [
+        (size, count) for size, count in enumerate(np.bincount(sizes)) if count
+    ]
+    by_class = told.table("class", "rows", "covered")[1:]
+    assert [r[2] for r in by_class] == [f"{covered[truth == k].mean():.1%}" for k in range(3)]
+
+
+def test_decisions_around_a_pipeline_and_without_a_rule(uneven):
+    X, y, X_test, y_test = uneven
+    steps = make_pipeline(StandardScaler(), edgewise.MARTClassifier(n_estimators=4))
+    model = decide.DecisionClassifier(steps, metric="macro_f1").fit(X, y)
+    told = Read(report.model_report(model, X_test, y_test, X_train=X, y_train=y).html)
+    assert {"Decisions", "Learning curves"} <= set(told.headings)
+    plain = decide.DecisionClassifier(edgewise.MARTClassifier(n_estimators=4)).fit(X, y)
+    assert "Decisions" not in Read(report.model_report(plain, X_test, y_test).html).headings

@@ -1,6 +1,6 @@
 """The inputs of a report about a model: rows, labels, predictions, checked once."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from .._ground.errors import InvalidDataError, InvalidParameterError
+from ..decide import DecisionClassifier
 from ..metrics._forecasts import indicator, is_indicator
 from ._inputs import HeldOut
 
@@ -46,6 +47,8 @@ class Evidence:
     classes: NDArray[Any]  # (K)
     estimator: Any = None  # that predicts; for `rows.X`
     train: Labelled | None = None
+    decider: Any = None  # a DecisionClassifier around the estimator
+    said_of_train: NDArray[Any] | None = None  # by the decider
 
     @property
     def multi_label(self) -> bool:
@@ -61,6 +64,13 @@ class Evidence:
         """(n): rows with a mistake."""
         wrong: NDArray[np.bool_] = np.asarray(self.said != self.rows.y)
         return np.asarray(wrong.any(axis=1)) if self.multi_label else wrong
+
+    @property
+    def decided(self) -> NDArray[np.bool_]:
+        """(n): rows whose prediction is a class; a decider may refuse the others."""
+        if self.decider is None or self.decider.reject_cost is None:
+            return np.ones(len(self.rows), dtype=bool)
+        return np.isin(self.said, self.classes)
 
     def staged_rows(self, rows: Labelled) -> Labelled:
         """As many of the rows as a learning curve can afford."""
@@ -119,14 +129,24 @@ def _same_length(X: Any, y: Any, names: str) -> None:
 
 
 def _inside(evidence: Evidence) -> Evidence:
-    """Return the best estimator of a search and the last step of a pipeline, with its input."""
+    """Return what a search, decisions or a pipeline contain, with its input.
+
+    That is the best estimator of a search, the classifier whose probabilities decisions use, and
+    the last step of a pipeline.
+    """
     estimator, rows, train = evidence.estimator, evidence.rows, evidence.train
     estimator = getattr(estimator, "best_estimator_", estimator)
+    decider = said = None
+    if isinstance(estimator, DecisionClassifier):
+        decider, estimator = estimator, estimator.estimator_
+        said = None if train is None or train.X is None else decider.predict(train.X)
     if isinstance(estimator, Pipeline):
         first, estimator = estimator[:-1], estimator[-1]
         rows = _transformed(first, rows)
         train = None if train is None else _transformed(first, train)
-    return Evidence(rows, evidence.said, evidence.proba, evidence.classes, estimator, train)
+    return replace(
+        evidence, rows=rows, estimator=estimator, train=train, decider=decider, said_of_train=said
+    )
 
 
 def _transformed(steps: Pipeline, rows: Labelled) -> Labelled:

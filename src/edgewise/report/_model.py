@@ -6,6 +6,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from ._data import data_section
+from ._decisions import decisions_section
 from ._evidence import Evidence, ask, gather
 from ._findings import FINDINGS, findings_section
 from ._inputs import Section
@@ -24,6 +25,7 @@ from ._training import (
 SECTIONS = (
     findings_section,
     figures_section,
+    decisions_section,
     curves_section,
     confusions_section,
     reliability_section,
@@ -51,7 +53,8 @@ def model_report(
     Parameters
     ----------
     estimator : fitted classifier
-        A booster of this library, any scikit-learn classifier, a pipeline or a search.
+        A booster of this library, any scikit-learn classifier, a pipeline, a search or a
+        `DecisionClassifier`.
     X : array-like or data frame of shape (n_rows, n_features)
         Held-out rows.
     y : array-like of shape (n_rows,) or (n_rows, n_labels)

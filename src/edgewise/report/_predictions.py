@@ -41,7 +41,7 @@ FIGURES = {
 def figures(
     rows: Labelled, said: NDArray[Any], proba: Array | None, classes: NDArray[Any], cost: Any = None
 ) -> dict[str, float]:
-    """Return the figures that can be computed, by name."""
+    """Return the figures that can be computed, by name; undecided rows count as mistakes."""
     told: dict[str, float] = {}
     if rows.y.ndim == 2:
         told["Hamming loss"] = float(np.mean(rows.y != said))
@@ -75,7 +75,8 @@ def figures_section(evidence: Evidence) -> Section:
     }
     train = evidence.train
     if train is not None and estimator is not None and train.X is not None:
-        said = estimator.predict(train.X)
+        said = evidence.said_of_train
+        said = estimator.predict(train.X) if said is None else said
         proba = estimator.predict_proba(train.X) if evidence.proba is not None else None
         columns["training rows"] = figures(train, np.asarray(said), proba, classes, cost)
     rows = [
@@ -90,9 +91,11 @@ def figures_section(evidence: Evidence) -> Section:
 def _in_words(evidence: Evidence) -> str:
     n_wrong, n = int(evidence.wrong.sum()), len(evidence.rows)
     low, high = error_interval(n_wrong, n)
+    refused = int((~evidence.decided).sum())
+    note = f" {refused:,} of them are not decided." if refused else ""
     return (
         f"{n_wrong:,} of {n:,} held-out rows have a mistake: {n_wrong / n:.2%}. If they are a "
-        f"random sample, the true share is between {low:.2%} and {high:.2%} (95%)."
+        f"random sample, the true share is between {low:.2%} and {high:.2%} (95%).{note}"
     )
 
 
@@ -150,7 +153,10 @@ def confusions_section(evidence: Evidence) -> Section:
     """Return the section about confused classes or missed labels."""
     if evidence.multi_label:
         return _missed_labels(evidence)
-    y, said = evidence.rows.y, evidence.said
+    decided = evidence.decided
+    if not decided.any():
+        return Section("Confusions", ["No held-out row is decided."])
+    y, said = evidence.rows.y[decided], evidence.said[decided]
     worst = worst_confusions(y, said, classes=evidence.classes, n=10)
     if worst:
         first = worst[0]
@@ -160,6 +166,8 @@ def confusions_section(evidence: Evidence) -> Section:
         )
     else:
         words = "All predictions for held-out rows are correct."
+    if not decided.all():
+        words += f" {int((~decided).sum()):,} rows that are not decided are left out."
     counts, classes = confusion_matrix(y, said, classes=evidence.classes)
     kept = _most_confused(counts)
     names = [str(classes[k]) for k in kept]

@@ -60,6 +60,8 @@ def curves_section(evidence: Evidence) -> Section | None:
         for measure, of, title in (("error", error, "Error"), ("log_loss", "log loss", "Log loss"))
     ]
     words = [_words_on_rounds(estimator, staged["held-out rows"].best_round("error"))]
+    if evidence.decider is not None:
+        words.append("The error is that of the most probable class, before decisions.")
     if len(held) < len(evidence.rows):
         words.append(f"The curves use a sample of {len(held):,} rows.")
     return Section("Learning curves", words, [*charts, *_from_history(estimator)])
