@@ -11,10 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .._data.targets import encode
 from .._ground.atomic import write_text
 from .._ground.errors import InvalidDataError, InvalidParameterError
 from .._ground.wording import did_you_mean
-from ..decide import Offsets
+from ..decide import DecisionClassifier, Offsets
+from ..decide._metrics import measured
+from ..decide._offsets import decide_by_offsets
 from ._screen import plain
 
 Array = NDArray[np.float64]
@@ -41,6 +44,20 @@ def metric_of(words: str, classes: NDArray[Any]) -> Any:
             f"Got {words!r}.{did_you_mean(name, classes)}"
         )
     return "recall", labels[0], share
+
+
+def out_of_fold(decider: DecisionClassifier, y: NDArray[Any]) -> dict[str, dict[str, float]]:
+    """The metric of out-of-fold predictions without thresholds and with them."""
+    held = ~np.isnan(decider.oof_proba_[:, 0])
+    proba, truth = decider.oof_proba_[held], encode(decider.classes_, y[held], "y").astype(np.intp)
+    answers = {
+        "without": proba.argmax(axis=1),
+        "with": decide_by_offsets(proba, decider.offsets_.offsets),
+    }
+    return {
+        name: measured(decider.metric, decider.classes_, truth, said)
+        for name, said in answers.items()
+    }
 
 
 class Decision(NamedTuple):

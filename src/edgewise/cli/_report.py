@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from .. import report as reports
 from .._data.rows import stratified_split
@@ -32,9 +33,9 @@ def save_model_report(
 ) -> tuple[str, ...]:
     """Write a report on test rows, or on a fifth of the rows and a model of the others.
 
-    Returns the findings.
+    `fitted` may be a DecisionClassifier. Returns the findings.
     """
-    title = f"{type(fitted).__name__} on {table.name}"
+    title = f"{type(getattr(fitted, 'estimator_', fitted)).__name__} on {table.name}"
     train = (table.X, table.y)
     if test is None:
         classes = np.unique(table.y)
@@ -44,10 +45,10 @@ def save_model_report(
                 "Every class has only one row, so the report can hold none out. Pass --test."
             )
         train, test = table.take(kept), table.take(held)
-        notations = getattr(fitted, "notations_", {})
-        fitted = type(fitted)(**fitted.get_params(deep=False)).fit(*train)
+        notations = getattr(getattr(fitted, "estimator_", fitted), "notations_", {})
+        fitted = clone(fitted).fit(*train)
         if notations:
-            fitted.notations_ = notations
+            getattr(fitted, "estimator_", fitted).notations_ = notations
         title += f" (a model of {counted(len(kept), 'row')}, tested on {len(held)} others)"
     with spinner("writing the report"):
         page = reports.model_report(

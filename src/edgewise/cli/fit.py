@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
-import numpy as np
 import typer
 
-from .._data.cross_fit import examples, held_out_probabilities
-from .._data.targets import classes_of, encode
+from .._data.targets import classes_of
 from .._ground.errors import InvalidParameterError
 from .._ground.wording import counted
 from .._tools.catalogue import ALGORITHMS
 from ..comparison import need_parameters
-from ..decide import Offsets, fit_offsets
+from ..decide import DecisionClassifier
 from . import _options as o
 from ._data import Reading, described, findings, told
-from ._decide import metric_of, write_decision
+from ._decide import metric_of, out_of_fold, write_decision
 from ._failures import guarded
 from ._models import need_place, save
 from ._report import MISSING, can_report, save_model_report
@@ -104,22 +102,23 @@ def fit(
     shown = {"verbose": 1} if on_terminal() else {}
     fitted = estimator(**{"random_state": seed, "n_jobs": jobs, **shown, **given})
     begin = time.perf_counter()
-    fitted, thresholds = _fitted(fitted, table, decide)
+    fitted, decider = _fitted(fitted, table, decide)
     seconds = time.perf_counter() - begin
     fitted.set_params(verbose=given.get("verbose", 0))
     save(fitted, table, model)
-    if decide is not None and thresholds is not None:
-        write_decision(model, decide, fitted.classes_, thresholds)
+    if decide is not None and decider is not None:
+        write_decision(model, decide, fitted.classes_, decider.offsets_)
     job = _Job(data, table, method, given, model, report, decide)
-    facts = _facts(job, fitted, thresholds, seconds)
+    facts = _facts(job, fitted, decider, seconds)
     words = [*job.words(), "--seed", str(seed), *reading.words()]
     for name, value in (("--report", report), ("--test", test), ("--jobs", jobs)):
         words += [] if value is None else [name, str(value)]
     facts["command"] = shlex.join(words)
+    judged = decider or fitted
     facts["findings"] = (
         findings(table)
         if report is None
-        else save_model_report(fitted, table, report, facts["command"], tested)
+        else save_model_report(judged, table, report, facts["command"], tested)
     )
     if as_json:
         show_json(facts)
@@ -147,7 +146,9 @@ class _Job(NamedTuple):
         return [*words, "--model", str(self.model)]
 
 
-def _facts(job: _Job, fitted: Any, thresholds: Offsets | None, seconds: float) -> dict[str, Any]:
+def _facts(
+    job: _Job, fitted: Any, decider: DecisionClassifier | None, seconds: float
+) -> dict[str, Any]:
     """Facts about the fit, as --json shows them."""
     table, model = job.table, job.model
     return {
@@ -161,7 +162,7 @@ def _facts(job: _Job, fitted: Any, thresholds: Offsets | None, seconds: float) -
         "training_error": float((fitted.predict(table.X) != table.y).mean()),
         "expected_error": getattr(fitted, "expected_error_", None),
         "expected_log_loss": getattr(fitted, "expected_log_loss_", None),
-        "thresholds": _told(job.decide, fitted.classes_, thresholds),
+        "thresholds": None if decider is None else _told(job.decide, decider, table.y),
         "fit_seconds": seconds,
         "model": str(model),
         "model_bytes": model.stat().st_size if model.is_file() else None,
@@ -169,31 +170,28 @@ def _facts(job: _Job, fitted: Any, thresholds: Offsets | None, seconds: float) -
     }
 
 
-def _fitted(estimator: Any, table: Any, decide: str | None) -> tuple[Any, Offsets | None]:
-    """The fitted estimator, and thresholds from its out-of-fold probabilities."""
+def _fitted(
+    estimator: Any, table: Any, decide: str | None
+) -> tuple[Any, DecisionClassifier | None]:
+    """The fitted estimator, and its decisions by thresholds."""
     if decide is None:
         return estimator.fit(table.X, table.y), None
-    data = examples(table.X, table.y, None)
-    classes = classes_of(data.y)
-    metric = metric_of(decide, classes)
-    fitted, proba = held_out_probabilities(estimator, data, classes, 5, n_jobs=None)
-    assert proba is not None  # cv was given
-    held = ~np.isnan(proba[:, 0])
-    codes = encode(classes, data.y[held], "y").astype(np.intp)
-    return fitted, fit_offsets(proba[held], codes, metric, classes=classes)
+    metric = metric_of(decide, classes_of(table.y))
+    decider = DecisionClassifier(estimator, metric=metric).fit(table.X, table.y)
+    return decider.estimator_, decider
 
 
-def _told(decide: str | None, classes: Any, found: Offsets | None) -> dict[str, Any] | None:
+def _told(decide: str | None, decider: DecisionClassifier, y: Any) -> dict[str, Any]:
     """Return a description of the thresholds and their gain."""
-    if found is None:
-        return None
+    found = decider.offsets_
     return {
         "metric": decide,
         "applied": found.applied,
         "plain": found.plain,
         "gain": found.gain,
         "gain_error": found.gain_error,
-        "offsets": dict(zip(map(str, classes), found.offsets.tolist(), strict=True)),
+        "offsets": dict(zip(map(str, decider.classes_), found.offsets.tolist(), strict=True)),
+        "out_of_fold": out_of_fold(decider, y),
     }
 
 
@@ -257,7 +255,19 @@ def _show(facts: dict[str, Any]) -> None:
 def _gain(found: dict[str, Any]) -> str:
     """Return the gain of thresholds on held-out rows."""
     used = "used" if found["applied"] else "not used, since that does not exceed half of its error"
+    head, figures = f"thresholds for {found['metric']}", found["out_of_fold"]
+    if len(figures["without"]) == 1:
+        return (
+            f"{head}: {found['plain']:.4f} without them, gain {found['gain']:+.4f} (standard error "
+            f"{found['gain_error']:.4f}): {used}"
+        )
+    if not found["applied"]:
+        return f"{head}: {_named(figures['without'])}; they do not pay and are not used"
     return (
-        f"thresholds for {found['metric']}: {found['plain']:.4f} without them, gain "
-        f"{found['gain']:+.4f} (standard error {found['gain_error']:.4f}): {used}"
+        f"{head}: {_named(figures['without'])} without them, {_named(figures['with'])} with them, "
+        "on the rows they were fitted to: used"
     )
+
+
+def _named(figures: dict[str, float]) -> str:
+    return ", ".join(f"{name} {value:.4f}" for name, value in figures.items())

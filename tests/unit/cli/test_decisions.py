@@ -136,6 +136,28 @@ def test_thresholds_fitted_with_the_model_are_used(rare, tmp_path):
     assert "thresholds for macro-f1" in shown
 
 
+def test_a_required_recall_is_told_beside_the_accuracy(rare):
+    words = ("fit", "rare.csv", "--target", "label", "--drop", "id", "--model", "m.edgewise")
+    result = run(*words, "--decide", "recall:rare:0.6", *ROUNDS)
+    found = done_json(*words, "--decide", "recall:rare:0.6", *ROUNDS)["thresholds"]
+    assert found["applied"]
+    before, after = found["out_of_fold"]["without"], found["out_of_fold"]["with"]
+    assert list(before) == list(after) == ["recall of rare", "accuracy"]
+    assert before["recall of rare"] < 0.6
+    # The search counts rows as their probabilities, too, so the labels may miss it by a little.
+    assert after["recall of rare"] == pytest.approx(0.6, abs=0.15)
+    for figures in (before, after):
+        told = ", ".join(f"{name} {value:.4f}" for name, value in figures.items())
+        assert told in " ".join(result.stdout.split())
+
+
+def test_a_report_of_thresholds_tells_them(rare, tmp_path):
+    pytest.importorskip("vl_convert")
+    done("fit", "rare.csv", "--target", "label", "--drop", "id", "--model", "m.edgewise",
+         "--decide", "macro-f1", "--report", "r.html", *ROUNDS)  # fmt: skip
+    assert "Thresholds for macro_f1 change the prediction of" in (tmp_path / "r.html").read_text()
+
+
 def test_thresholds_of_another_model_are_refused(rare):
     done("fit", "rare.csv", "--target", "label", "--drop", "id", "--model", "rare.edgewise",
          "--method", "aoso", "--param", "n_estimators=2")  # fmt: skip
