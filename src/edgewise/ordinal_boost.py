@@ -43,6 +43,7 @@ from ._boosting.base import Fit
 from ._boosting.footprint import Size, TreeSize
 from ._boosting.grower import NOTHING_LEFT, Growing, Tree, set_leaves
 from ._boosting.sampling import Sampler
+from ._boosting.trials import Clock, Found
 from ._boosting.validation import Answers
 from ._data.rows import Rows
 from ._data.sparse import Matrix
@@ -54,6 +55,8 @@ from ._ground.errors import InvalidDataError, InvalidParameterError
 from ._ground.estimator import estimator
 from ._model.check import need
 from ._model.model import Model, Scores
+
+SMALL = 0.3  # of the leaves of large trees
 
 Order = NDArray[np.int64]  # (n_classes): places of the classes, from the lowest to the highest
 
@@ -227,7 +230,8 @@ class OrdinalBoostClassifier(LogisticBooster):
         proportional odds, one score per row and K - 1 ordered thresholds.
     max_leaf_nodes : int, "auto" or None
         Largest number of leaves of a tree. Trees grow best-first. "auto" is 40, or three per class
-        if that is more, and fewer on few rows. None sets no limit.
+        if that is more, and fewer on few rows; where the number of rounds is found on held-out
+        rows, three tenths of it are tried, too. None sets no limit.
     monotonic_cst : array-like, dict or None
         Monotone constraints, for each column or for columns by name or number: 1, the label never
         falls as the feature grows; -1, it never rises; 0, no constraint. With three classes or more
@@ -298,7 +302,23 @@ class OrdinalBoostClassifier(LogisticBooster):
                 f"warm_start=True continues. Got {p.shown(self.order)}."
             )
         self.order_: Order = order
-        super()._boost(fit)
+        self._leaves: int | None = None
+        try:
+            super()._boost(fit)
+        finally:
+            del self._leaves
+
+    def _find_rounds(self, fit: Fit, most: int, clock: Clock) -> Found:
+        """With "auto" leaves, try trees of two sizes: large ones fit noise where classes overlap."""
+        if self.max_leaf_nodes != "auto":
+            return super()._find_rounds(fit, most, clock)
+        large = self._leaf_limit(fit.rows.n_given, len(fit.classes))
+        found: dict[int, Found] = {}
+        for leaves in (large, max(4, round(SMALL * large))):
+            self._leaves = leaves
+            found[leaves] = super()._find_rounds(fit, most, clock)
+        self._leaves = max(found, key=lambda leaves: found[leaves].scores.max(initial=-math.inf))
+        return found[self._leaves]
 
     def _round_rule(self, n_classes: int, history: dict[str, NDArray[Any]]) -> OrdinalRule:
         return OrdinalRule(self.learning_rate)
@@ -306,6 +326,9 @@ class OrdinalBoostClassifier(LogisticBooster):
     def _leaf_limit(self, n_rows: int, n_classes: int) -> int:
         limit: Any = self.max_leaf_nodes
         if limit == "auto":
+            chosen = getattr(self, "_leaves", None)
+            if chosen is not None:
+                return int(chosen)
             return max(8, min(max(40, 3 * n_classes), n_rows // 30))
         return super()._leaf_limit(n_rows, n_classes)
 

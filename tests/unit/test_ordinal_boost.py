@@ -80,6 +80,30 @@ def test_thresholds_of_proportional_odds_come_to_their_optimum():
     assert all_threshold(b, F)[0].mean() < best.fun + 1e-3
 
 
+@pytest.mark.parametrize(("noise", "large"), [(0.1, True), (0.5, False)])
+def test_the_size_of_trees_is_the_better_one_on_held_out_rows(noise, large):
+    X, y = table(8, n=600, K=4, noise=noise)
+    sizes = {True: 20, False: 6}
+    fits = {
+        size: OrdinalBoostClassifier(max_leaf_nodes=leaves).fit(X, y)
+        for size, leaves in sizes.items()
+    }
+    scores = {size: fit.history_["validation_score"].max() for size, fit in fits.items()}
+    assert max(scores, key=scores.get) is large
+    chosen = OrdinalBoostClassifier().fit(X, y)
+    assert_same_model(chosen.model_, fits[large].model_)
+    np.testing.assert_array_equal(
+        chosen.history_["validation_score"], fits[large].history_["validation_score"]
+    )
+
+
+def test_without_held_out_rows_trees_are_large():
+    X, y = table(8, n=600, K=4, noise=0.5)
+    fixed = OrdinalBoostClassifier(n_estimators=5).fit(X, y)
+    large = OrdinalBoostClassifier(n_estimators=5, max_leaf_nodes=20).fit(X, y)
+    assert_same_model(fixed.model_, large.model_)
+
+
 @PULLS
 def test_an_explicit_order_is_that_of_numbers(pull):
     X, y = table(2, n=200, K=3, missing=0.1)

@@ -442,7 +442,7 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         found = None
         if fit.parts:
             clock = Clock(fit.begin, self.time_limit)
-            found = rounds_found(self, fit.parts, fit.classes, most, clock)
+            found = self._find_rounds(fit, most, clock)
             most = found.n_rounds
         start = before.model_.start if before else self._start(fit.rows, len(fit.classes))
         history = {k: v[:done] for k, v in before.history_.items()} if before else {}
@@ -473,6 +473,10 @@ class Booster(Predicting, Explained, Saved, Supported, Measured, ClassifierMixin
         self.stop_reason_: str = reason
         if told:
             told.end(learned._asdict())
+
+    def _find_rounds(self, fit: "Fit", most: int, clock: Clock) -> Found:
+        """Find the number of rounds, at most `most`, on the held-out parts."""
+        return rounds_found(self, fit.parts, fit.classes, most, clock)
 
     def _ready_to_boost(self, rows: Any, start: Scores, history: dict[str, NDArray[Any]]) -> Ready:
         rows = rows.without_negligible()
