@@ -64,6 +64,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--ordinal-rows", type=int, default=8000, help="rows of a table, for ordered classes"
     )
+    parser.add_argument(
+        "--ordinal-methods",
+        nargs="+",
+        choices=ordinal.METHODS,
+        default=list(ordinal.METHODS),
+        metavar="METHOD",
+        help=f"for ordered classes, some of {', '.join(ordinal.METHODS)}",
+    )
 
 
 def run(args: Namespace) -> None:
