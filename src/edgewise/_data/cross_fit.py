@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.model_selection import check_cv
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
 
 from .._ground.errors import InvalidDataError
 from . import targets
@@ -22,15 +23,17 @@ Weights = NDArray[np.float64]
 
 
 class Examples(NamedTuple):
-    """X as given, in any form that the classifiers accept; checked labels and weights."""
+    """X as given, in any form that the classifiers accept; checked labels, weights and groups."""
 
     X: Any
     y: NDArray[Any]
     weights: Weights | None
+    groups: Places | None = None
 
     def take(self, rows: Places) -> "Examples":
         weights = None if self.weights is None else self.weights[rows]
-        return Examples(_safe_indexing(self.X, rows), self.y[rows], weights)
+        groups = None if self.groups is None else self.groups[rows]
+        return Examples(_safe_indexing(self.X, rows), self.y[rows], weights, groups)
 
     def present(self) -> Places:
         """The rows whose weight is not zero."""
@@ -67,7 +70,7 @@ def splits(data: Examples, codes: Codes, cv: Any) -> list[Split]:
     if isinstance(cv, int | np.integer):
         folds = content_folds(_safe_indexing(data.X, present), codes[present], int(cv))
         return [(present[train], present[test]) for train, test in folds]
-    given = check_cv(cv, data.y, classifier=True).split(data.X, data.y)
+    given = check_cv(cv, data.y, classifier=True).split(data.X, data.y, data.groups)
     return [(np.intersect1d(a, present), np.intersect1d(b, present)) for a, b in given]
 
 
@@ -108,8 +111,10 @@ def cross_fit(
 
 def _fitted(estimator: Any, data: Examples, weighted: bool, rows: Places) -> Any:
     part = data.take(rows)
-    weights = {"sample_weight": part.weights} if weighted else {}
-    return clone(estimator).fit(part.X, part.y, **weights)
+    more = {"sample_weight": part.weights} if weighted else {}
+    if part.groups is not None and has_fit_parameter(estimator, "groups"):
+        more["groups"] = part.groups
+    return clone(estimator).fit(part.X, part.y, **more)
 
 
 def _held_out(

@@ -1,6 +1,7 @@
 """Any classifier, and decisions fitted on its out-of-fold probabilities."""
 
 import math
+from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,6 +11,8 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from .._auto.folds import group_folds
+from .._auto.held_out import group_numbers
 from .._data import targets
 from .._data.cross_fit import Examples, examples, held_out_probabilities
 from .._data.weights import scaled
@@ -146,7 +149,13 @@ class DecisionClassifier(
 
     # --- fitting ----------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Fit the classifier to rows X with labels y, and decisions to out-of-fold probabilities.
 
         Parameters
@@ -158,6 +167,10 @@ class DecisionClassifier(
         sample_weight : array-like of shape (n_rows,), default=None
             Weights for the classifier, the metric and the expected cost. Prediction sets count
             every row of positive weight once.
+        groups : array-like of shape (n_rows,), default=None
+            Group of every row. Rows of a group are held out together: pass groups if their rows
+            are alike, such as those of one patient. Splitters of scikit-learn get them, and so
+            does a classifier whose `fit` accepts them.
 
         Returns
         -------
@@ -167,6 +180,7 @@ class DecisionClassifier(
         p.check(type(self).__name__, self.get_params(deep=False), self._rules)
         self._need_one_rule()
         data = examples(X, y, sample_weight)
+        data = data._replace(groups=group_numbers(groups, len(data.y)))
         classes = targets.classes_of(data.y[data.present()])
         targets.need_two_classes(classes, type(self).__name__)
         if self.cost is not None:
@@ -180,8 +194,9 @@ class DecisionClassifier(
                 f"{self.estimator!r}, whose fit does not."
             )
         needed = any(asked is not None for asked in (self.cost, self.metric, self.coverage))
+        cv = self._folds(data, classes) if needed else None
         fitted, proba = held_out_probabilities(
-            self.estimator, data, classes, self.cv if needed else None, n_jobs=self.n_jobs
+            self.estimator, data, classes, cv, n_jobs=self.n_jobs
         )
         self._forget()
         self.classes_, self.estimator_, self.priors_ = classes, fitted, priors
@@ -193,6 +208,16 @@ class DecisionClassifier(
         if proba is not None:
             self._fit_decisions(data, proba)
         return self
+
+    def _folds(self, data: Examples, classes: NDArray[Any]) -> Any:
+        """`cv`, or splits that keep groups whole if `cv` is a number."""
+        if data.groups is None or not isinstance(self.cv, Integral):
+            return self.cv
+        present = data.present()
+        codes = targets.encode(classes, data.y[present], "y")
+        names, groups = np.unique(data.groups[present], return_inverse=True)
+        fold = group_folds(codes, groups, min(int(self.cv), len(names)), 0)
+        return [(present[fold != f], present[fold == f]) for f in np.unique(fold)]
 
     def _forget(self) -> None:
         """Delete the attributes of an earlier fit."""

@@ -2,10 +2,17 @@
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, f1_score, recall_score
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GroupKFold, train_test_split
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from support import table
 
@@ -274,6 +281,92 @@ def test_the_classifier_adapts_to_new_class_frequencies():
     assert (adapted.predict(X_test[picked]) == y_test[picked]).mean() > before + 0.05
     given = DecisionClassifier(FAST, priors=np.full(3, 1 / 3)).fit(X, y)
     assert (given.predict(X_test[picked]) == y_test[picked]).mean() > before + 0.05
+
+
+def twins(n_groups=60, size=5):
+    """Groups of rows that are alike, whose labels are drawn by group."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(n_groups), size)
+    X = rng.normal(size=(n_groups, 3))[groups] + 1e-3 * rng.normal(size=(len(groups), 3))
+    return X, np.array(["a", "b"])[rng.permutation(n_groups) % 2][groups], groups
+
+
+@pytest.mark.parametrize("cv", [5, GroupKFold(4)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_of_a_group_are_held_out_together(cv, weighted):
+    X, y, groups = twins()
+    near = RandomForestClassifier(10, random_state=0)
+    w = np.where(groups < 5, 0.0, 1.0) if weighted else None
+    model = DecisionClassifier(near, cost=1 - np.eye(2), cv=cv)
+    apart = model.fit(X, y, sample_weight=w, groups=groups).expected_cost_.mean
+    assert apart > 0.3  # groups say nothing of each other
+    names = np.array([f"patient {g}" for g in groups])
+    assert model.fit(X, y, w, names).expected_cost_.mean > 0.3
+    together = DecisionClassifier(near, cost=1 - np.eye(2)).fit(X, y, w).expected_cost_.mean
+    assert together < 0.1
+
+
+def test_a_classifier_that_knows_groups_gets_them():
+    class Grouped(LogisticRegression):
+        def fit(self, X, y, sample_weight=None, groups=None):
+            seen.append(groups)
+            return super().fit(X, y, sample_weight)
+
+    X, y, groups = twins()
+    seen = []
+    DecisionClassifier(Grouped(), coverage=0.8, cv=3).fit(X, y, groups=groups)
+    assert (seen[0] == groups).all()
+    assert len(seen) == 4
+    for part in seen[1:]:
+        assert len(part) == 5 * len(np.unique(part)) < len(X)
+
+
+def test_bad_groups_are_explained():
+    X, y, groups = twins()
+    model = DecisionClassifier(LogisticRegression(), coverage=0.8)
+    for bad, words in (
+        (groups[1:], "one entry for each of the 300 rows"),
+        (np.zeros(300), "two groups or more"),
+        (np.where(groups == 3, np.nan, groups), "a group for every row"),
+    ):
+        with pytest.raises(InvalidDataError, match=words):
+            model.fit(X, y, groups=bad)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        RandomForestClassifier(30, min_samples_leaf=5, random_state=0),
+        HistGradientBoostingClassifier(max_iter=20, random_state=0),
+        GaussianNB(),
+        KNeighborsClassifier(15),
+        CalibratedClassifierCV(LinearSVC(random_state=0), cv=3),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_classifiers_of_scikit_learn_decide(estimator, n_classes):
+    X, X_test, y, y_test = imbalanced()
+    few = [np.isin(labels, list("abc")[:n_classes]) for labels in (y, y_test)]
+    X, y, X_test, y_test = X[few[0]], y[few[0]], X_test[few[1]], y_test[few[1]]
+    places = np.searchsorted(np.unique(y), y_test)
+    cost = (1.0 - np.eye(n_classes)) * np.array([1, 8, 20])[:n_classes, np.newaxis]
+    model = DecisionClassifier(estimator, cost=cost, coverage=0.9, cv=3).fit(X, y)
+    paid = cost[places, np.searchsorted(model.classes_, model.predict(X_test))]
+    plain = cost[places, model.predict_proba(X_test).argmax(axis=1)]
+    assert paid.mean() < plain.mean()
+    found = model.expected_cost_
+    # both are means of about as many rows: their difference has twice the variance
+    assert abs(paid.mean() - found.mean) < 2 * np.sqrt(2) * (found.high - found.mean)
+    covered = model.predict_sets(X_test)[np.arange(len(places)), places]
+    assert covered.mean() == pytest.approx(0.9, abs=0.035)
+    tuned = DecisionClassifier(estimator, metric="balanced_accuracy", cv=3).fit(X, y)
+    recalls = [
+        balanced_accuracy_score(y_test, said)
+        for said in (tuned.predict(X_test), model.classes_[model.predict_proba(X_test).argmax(1)])
+    ]
+    assert (recalls[0] > recalls[1]) == tuned.offsets_.applied
 
 
 def test_costs_of_rows_change_decisions():
