@@ -309,7 +309,7 @@ class OrdinalBoostClassifier(LogisticBooster):
             del self._leaves
 
     def _find_rounds(self, fit: Fit, most: int, clock: Clock) -> Found:
-        """With "auto" leaves, try trees of two sizes: large ones fit noise where classes overlap."""
+        """With "auto" leaves, try two sizes of trees: where classes overlap, small ones win."""
         if self.max_leaf_nodes != "auto":
             return super()._find_rounds(fit, most, clock)
         large = self._leaf_limit(fit.rows.n_given, len(fit.classes))
