@@ -70,21 +70,32 @@ def build_requirements():
     return ["cmake", "ninja", *build["requires"]]
 
 
-def build(target, version, tools, dist):
-    """Builds one wheel from scratch and names it for the oldest system that it runs on."""
-    python = environment(python_of(version), f"python{version}", build_requirements())
-    folder = PROJECT / f"build/{target.platform}-{version}"
+def build(target, versions, tools, dist):
+    """Builds the wheels for a target from scratch, in a folder of its own.
+
+    The core knows nothing of Python, so its objects serve the wheels of all versions.
+    """
+    folder = PROJECT / f"build/{target.platform}"
     shutil.rmtree(folder, ignore_errors=True)
+    wheels = [build_wheel(target, version, folder, tools, dist) for version in versions]
+    shutil.rmtree(folder)
+    return wheels
+
+
+def build_wheel(target, version, folder, tools, dist):
+    """Builds one wheel and names it for the oldest system that it runs on."""
+    python = environment(python_of(version), f"python{version}", build_requirements())
+    for name in ("CMakeCache.txt", ".skbuild-info.json"):  # they know another version's Python
+        (folder / name).unlink(missing_ok=True)
+    built = folder / f"built-{version}"
     pip = (python / "python", "-m", "pip", "--disable-pip-version-check", "wheel", "--quiet")
     settings = f"--config-settings=build-dir={folder}"
-    options = ("--no-deps", "--no-build-isolation", settings, "--wheel-dir", folder / "built")
+    options = ("--no-deps", "--no-build-isolation", settings, "--wheel-dir", built)
     zig = (str(tools / "python"), "-m", "ziglang")
     environ = variables(target, version, python_of(version), zig, WORK / target.platform)
     run(*pip, *options, ".", PATH=f"{python}:{os.environ['PATH']}", **environ)
-    (built,) = folder.glob("built/*.whl")
-    wheel = named(built, target, tools, dist)
-    shutil.rmtree(folder)
-    return wheel
+    (wheel,) = built.glob("*.whl")
+    return named(wheel, target, tools, dist)
 
 
 def named(built, target, tools, dist):
@@ -142,10 +153,9 @@ def main():
     if "SOURCE_DATE_EPOCH" not in os.environ:  # the time in the archives: of the commit
         os.environ["SOURCE_DATE_EPOCH"] = output("git", "log", "-1", "--format=%ct").strip()
     tools = environment(sys.executable, "tools", TOOLS)
+    versions = arguments.python or PYTHONS
     built = [
-        build(TARGETS[platform], version, tools, dist)
-        for platform in platforms
-        for version in arguments.python or PYTHONS
+        wheel for name in platforms for wheel in build(TARGETS[name], versions, tools, dist)
     ]
     for wheel in built:
         check(wheel, tools)
