@@ -154,9 +154,7 @@ def main():
         os.environ["SOURCE_DATE_EPOCH"] = output("git", "log", "-1", "--format=%ct").strip()
     tools = environment(sys.executable, "tools", TOOLS)
     versions = arguments.python or PYTHONS
-    built = [
-        wheel for name in platforms for wheel in build(TARGETS[name], versions, tools, dist)
-    ]
+    built = [wheel for name in platforms for wheel in build(TARGETS[name], versions, tools, dist)]
     for wheel in built:
         check(wheel, tools)
     built.append(build_sdist(tools, dist))
