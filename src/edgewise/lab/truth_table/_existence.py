@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
-from scipy.sparse import csr_array, eye_array, hstack
+from scipy.sparse import csr_array, hstack, identity
 
 from . import _exact
 from ._losses import ExponentialLoss
@@ -130,7 +130,7 @@ def _linear_program(full: Reals, half: Reals) -> tuple[Reals, NDArray[np.bool_],
     """
     n_half, n_classifiers = half.shape
     cost = np.concatenate([np.zeros(n_classifiers), -np.ones(n_half)])
-    gain = hstack([csr_array(-half), eye_array(n_half)], format="csr")
+    gain = hstack([csr_array(-half), csr_array(identity(n_half))], format="csr")
     still = hstack([csr_array(full), csr_array((len(full), n_half))], format="csr")
     bounds = [(None, None)] * n_classifiers + [(0.0, 1.0)] * n_half
     solved = linprog(
