@@ -52,7 +52,7 @@ def in_dates(frame):
     """The frame with moments over three years, some missing, and durations in place of numbers."""
     hours = (np.arange(40) * 641).astype("m8[h]")
     when = np.where(
-        np.arange(40) % 11 == 4, np.datetime64("NaT"), np.datetime64("2019-12-30") + hours
+        np.arange(40) % 11 == 4, np.datetime64("NaT", "h"), np.datetime64("2019-12-30") + hours
     )
     return frame.assign(b=when.astype("M8[s]"), d=hours.astype("m8[s]"))
 
