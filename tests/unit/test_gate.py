@@ -74,7 +74,7 @@ class TestWeights:
 
 
 class TestSoftLabels:
-    LOGISTIC = VARIANTS["logitboost"]
+    LOGISTIC = staticmethod(VARIANTS["logitboost"])
 
     def soft(self, y):
         return np.where(y[:, np.newaxis] == np.arange(2), 0.9, 0.1)
