@@ -61,7 +61,8 @@ def _compressed(X: Any, name: str) -> Any:
 
 def _listed(X: Any, name: str) -> Any:
     """A copy of a COO matrix that owns its indices."""
-    places = [np.array(of_axis) for of_axis in X.coords]
+    coords = X.coords if hasattr(X, "coords") else (X.row, X.col)  # before SciPy 1.13
+    places = [np.array(of_axis) for of_axis in coords]
     for of_axis, n in zip(places, X.shape, strict=True):
         _need(of_axis.dtype.kind in "iu" and of_axis.shape == (len(X.data),), name)
         _in_range(of_axis, n, name)
