@@ -11,6 +11,12 @@
 
 namespace edgewise {
 
+// Gives back the memory of a vector. `items = {}` would assign no items and keep the memory.
+template <class T>
+void release(std::vector<T>& items) {
+  std::vector<T>().swap(items);
+}
+
 // Room for arrays, one after the other.
 class Room {
  public:
@@ -63,7 +69,7 @@ class Array {
   void settle(Room& room) {
     T* place = reinterpret_cast<T*>(room.take(n_bytes()));
     std::copy(begin(), end(), place);
-    own_ = {};
+    release(own_);
     data_ = place;
   }
 

@@ -327,7 +327,7 @@ void BinnedData::take_groups() {
     const Column& column = columns_[columns_.size() - grouped_.size() + g];
     std::copy(grouped_[g].codes.begin(), grouped_[g].codes.end(),
               all_codes_.begin() + (column.all - all_codes_.data()));
-    grouped_[g].codes = {};
+    release(grouped_[g].codes);
   }
 }
 

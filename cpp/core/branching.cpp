@@ -113,7 +113,7 @@ std::vector<BranchNode> grow_all(const BinnedData& data, const std::int8_t* sign
     for (const Row i : s.balanced.rows)
       says[v * data.n_rows + i] = node.tree.values[node.tree.leaf_of_row[i]] > 0.0;
     find_covers({&node.tree}, mass + v * data.n_rows, team.alone(slot));
-    node.tree.leaf_of_row = {};
+    release(node.tree.leaf_of_row);
   });
   return nodes;
 }

@@ -256,7 +256,7 @@ class LaneEvaluator {
     std::lock_guard lock(mutex_);
     held_ -= bytes_;
     if (free_.size() < 8) free_.push_back(std::move(node.state.histogram));
-    node.state.histogram = {};
+    release(node.state.histogram);
   }
 
   const BinnedData& data_;

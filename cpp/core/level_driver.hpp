@@ -70,7 +70,7 @@ class LevelDriver {
   void search(std::size_t tree, Node& node, const Team& team) {
     if (growths_[tree]->may_split(node))
       growths_[tree]->search(node, [&](Node& n) { kind_.search(tree, n, team); });
-    if (!node.split.found()) node.state.histogram = {};
+    if (!node.split.found()) release(node.state.histogram);
   }
 
   void inherit(const Asked& asked, const Sums& sums) const {
@@ -98,7 +98,7 @@ class LevelDriver {
     if (growth.may_split_children(node)) {
       build = sides.left <= sides.right ? Build::left : Build::right;
     } else {
-      node.state.histogram = {};
+      release(node.state.histogram);
       if (!kind_.has_bounds(tree)) return false;
     }
     node.waiting = 1;
