@@ -127,3 +127,18 @@ def test_estimated_memory_follows_the_lists():
     sizes = [estimate_memory(200_000, 32, K, estimator=model) for K in (256, 10_000)]
     assert sizes[1] < 3 * sizes[0]  # the probabilities of all rows alone would be forty times
     assert sizes[1] < 2e9
+
+
+def test_names_and_classes_of_one_row_change_no_bit():
+    X, y = spread("pair", n=2000)
+    y[y == 7] = 8
+    y[0] = 7  # its only row
+    names = np.array([f"class {k:03d}" for k in range(MANY["pair"])])
+    w = np.random.default_rng(5).uniform(0.0, 3.0, len(y))
+    one, named = (
+        AOSOLogitBoostClassifier(n_estimators=4, n_jobs=n_jobs).fit(X, labels, sample_weight=w)
+        for n_jobs, labels in ((1, y), (2, names[y]))
+    )
+    assert_same_model(one.model_, named.model_)
+    np.testing.assert_array_equal(names[one.predict(X)], named.predict(X))
+    np.testing.assert_array_equal(names[one.predict_top_k(X, 3)[0]], named.predict_top_k(X, 3)[0])
