@@ -72,11 +72,9 @@ class LaneSearch {
                              criterion_.count(missing) > 0;  // in this node
     auto only = [&](bool missing_left) {
       if (node.key == 0) return kAllCuts;
-      std::int64_t up_to[kMaxValueBins + 1], n = 0;
-      for (int b = 0; b < n_bins; ++b) up_to[b] = n += criterion_.count(at(places, b));
       const std::int64_t n_missing = has_missing ? criterion_.count(missing) : 0;
       return draw_cut(node.key, f, n_bins, {n_missing, missing_left, least()},
-                      [&](int b) { return up_to[b]; });
+                      [&](int b) -> std::int64_t { return criterion_.count(at(places, b)); });
     };
     bool splits =
         consider(node, places, has_missing ? n_bins : n_bins - 1, nullptr, only(false), best);

@@ -47,21 +47,27 @@ struct CutLimits {
   std::int64_t least;    // rows on both sides
 };
 
-// The cut of a feature to look at, as the last bin with rows on its left, or kNoCut.
-// `up_to(b)` rows have values in the bins up to b. As in the search for the best cut, values are on
-// both sides of it, or all of them left and the missing ones right.
-template <class UpTo>
-int draw_cut(CutKey key, int feature, int n_bins, CutLimits limits, UpTo up_to) {
-  const std::int64_t values = up_to(n_bins - 1);
-  auto left = [&](int b) { return up_to(b) + (limits.missing_left ? limits.missing : 0); };
-  auto right = [&](int b) { return values + limits.missing - left(b); };
+// The cut of a feature to look at, as the last bin with rows on its left, or kNoCut. `rows_in(b)`
+// rows have values in bin b. As in the search for the best cut, values are on both sides of it, or
+// all of them left and the missing ones right. Bins are looked at from both ends up to where cuts
+// have enough rows.
+template <class RowsIn>
+int draw_cut(CutKey key, int feature, int n_bins, CutLimits limits, RowsIn rows_in) {
+  const std::int64_t missing_right = limits.missing_left ? 0 : limits.missing;
+  const std::int64_t least_left = limits.least - (limits.missing - missing_right);
   int first = 0, last = n_bins - 1;
-  while (first < last && (up_to(first) == 0 || left(first) < limits.least)) ++first;
-  while (last > first && (up_to(last - 1) == values || right(last) < limits.least)) --last;
-  if (up_to(first) == 0 || left(first) < limits.least || right(first) < limits.least) return kNoCut;
+  std::int64_t left = rows_in(first),
+               right = 0;  // rows with values on the sides of `first`, `last`
+  while (first < last && (left == 0 || left < least_left)) left += rows_in(++first);
+  while (last > first) {
+    const std::int64_t n = rows_in(last);
+    if (right + n > 0 && right + missing_right >= limits.least) break;
+    right += n, --last;
+  }
+  if (left == 0 || left < least_left || right + missing_right < limits.least) return kNoCut;
   const Drawn what = limits.missing_left ? Drawn::cut_missing_left : Drawn::cut;
   int cut = first + draw(key, feature, what, last - first + 1);
-  while (cut > first && up_to(cut) == up_to(cut - 1)) --cut;
+  while (cut > first && rows_in(cut) == 0) --cut;
   return cut;
 }
 

@@ -14,6 +14,12 @@ namespace {
 struct Cumulated {
   Packed gh[kMaxValueBins + 9];       // room for whole vectors
   std::int64_t n[kMaxValueBins + 1];  // only where rows are counted
+
+  template <class Bin>
+  void put(int at, Bin sum) {
+    gh[at] = sum.gh();
+    if constexpr (std::is_same_v<Bin, CountedBin>) n[at] = sum.n();
+  }
 };
 
 // Scores A_L^2 / B_L + A_R^2 / B_R of n cuts. Where a side is empty the score is 0.
@@ -35,9 +41,11 @@ struct Rough {
   bool splits = false;  // whether some cut has rows on both sides
 };
 
-// The same in single precision, to see whether a feature is worth a closer look. `left` is read in
-// whole vectors: entries from n to the next multiple of 8 must repeat a valid sum.
-EDGEWISE_CLONES Rough rough_best(const Packed* left, int n, Packed total) {
+// The same in single precision, l2 added to B, to see whether a feature is worth a closer look.
+// `left` is read in whole vectors: entries from n to the next multiple of 8 must repeat a valid
+// sum.
+template <bool kRidge>
+[[gnu::always_inline]] inline Rough rough_best(const Packed* left, int n, Packed total, float l2) {
   const Int8 a = gradient(total) - Int8{}, b = hessian(total) - Int8{};
   Float8 best{}, product{};
   for (int i = 0; i < n; i += 8) {
@@ -45,9 +53,12 @@ EDGEWISE_CLONES Rough rough_best(const Packed* left, int n, Packed total) {
     const Int8 al = __builtin_shufflevector(low, high, 1, 3, 5, 7, 9, 11, 13, 15);
     const Int8 bl = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
     const Float8 x = to_float(al), y = to_float(bl), u = to_float(a - al), v = to_float(b - bl);
-    const Float8 denominator = y * v;
-    best = larger(best, (x * x * v + u * u * y) / larger(denominator, 1.0f - Float8{}));
-    product = larger(product, denominator);
+    const Float8 masses = y * v;
+    product = larger(product, masses);
+    const Float8 yl = kRidge ? y + l2 : y, vl = kRidge ? v + l2 : v;
+    const Float8 denominator = kRidge ? yl * vl : masses;
+    const Float8 score = (x * x * vl + u * u * yl) / larger(denominator, 1.0f - Float8{});
+    best = larger(best, kRidge ? (masses > 0.0f ? score : Float8{}) : score);
   }
   Rough rough;
   for (int lane = 0; lane < 8; ++lane) {
@@ -55,6 +66,14 @@ EDGEWISE_CLONES Rough rough_best(const Packed* left, int n, Packed total) {
     rough.splits |= product[lane] > 0.0f;
   }
   return rough;
+}
+
+EDGEWISE_CLONES Rough rough_plain(const Packed* left, int n, Packed total) {
+  return rough_best<false>(left, n, total, 0.0f);
+}
+
+EDGEWISE_CLONES Rough rough_ridge(const Packed* left, int n, Packed total, float l2) {
+  return rough_best<true>(left, n, total, l2);
 }
 
 // The cuts [first, last) of a feature.
@@ -72,6 +91,7 @@ struct Best {
 // How cuts are scored. A Gain provides
 //   floor()                          what is taken from scores before they are compared
 //   unsplit(total)                   the score without a cut
+//   rough(left, n, total)            a bound of the scores of n cuts, but for rounding
 //   scores(left, cuts, total, score) the scores of some cuts, 0 where a side is empty
 //   allows(cut, values)              whether a cut may be taken, `values` the sum of all values
 struct PlainGain {
@@ -80,6 +100,7 @@ struct PlainGain {
     const double a = gradient(total), b = hessian(total);
     return a * a / b;
   }
+  Rough rough(const Packed* left, int n, Packed total) const { return rough_plain(left, n, total); }
   void scores(const Packed* left, Some cuts, Packed total, double* score) const {
     scores_of(left + cuts.first, cuts.size(), total, score + cuts.first);
   }
@@ -106,6 +127,11 @@ struct RidgeGain {
     const double a = gradient(total), b = hessian(total);
     return a * a / (b + l2);
   }
+  Rough rough(const Packed* left, int n, Packed total) const {
+    constexpr double kMost = 0x1p40;  // products stay numbers of single precision
+    return l2 < kMost ? rough_ridge(left, n, total, static_cast<float>(l2))
+                      : rough_plain(left, n, total);
+  }
   void scores(const Packed* left, Some cuts, Packed total, double* score) const {
     ridge_scores(left + cuts.first, cuts.size(), total, l2, score + cuts.first);
   }
@@ -125,6 +151,7 @@ class BoundedGain {
     const double a = gradient(total), b = hessian(total) + l2_;
     return score(a, b, bounds_.clamp(a / b));
   }
+  Rough rough(const Packed* left, int n, Packed total) const { return rough_plain(left, n, total); }
   void scores(const Packed* left, Some cuts, Packed total, double* score_of_cut) {
     left_ = left;
     const double a = gradient(total), b = hessian(total);
@@ -176,8 +203,7 @@ void cumulate(const Bin* places, int n_bins, Bin first, Cumulated& left) {
   Bin sum = first;
   for (int b = 0; b < n_bins; ++b) {
     sum += places[b];
-    left.gh[b] = sum.gh();
-    if constexpr (std::is_same_v<Bin, CountedBin>) left.n[b] = sum.n();
+    left.put(b, sum);
   }
 }
 
@@ -187,17 +213,13 @@ struct CutChoice {
   int feature;
   int min_samples;
 
-  // `left` are the sums of the values, with `missing` on their side or not.
+  // The drawn one, or kNoCut.
   template <class Bin>
-  int only(const Cumulated& left, int n_bins, Bin missing, bool missing_left) const {
-    if (key == 0) return kAllCuts;
+  int drawn(const Bin* places, int n_bins, Bin missing, bool missing_left) const {
     constexpr bool kCounted = std::is_same_v<Bin, CountedBin>;
-    std::int64_t n_missing = hessian(missing.gh());  // positive where there are rows
-    if constexpr (kCounted) n_missing = missing.n();
-    const std::int64_t before = missing_left ? n_missing : 0;
-    return draw_cut(
-        key, feature, n_bins, {n_missing, missing_left, kCounted ? min_samples : 1},
-        [&](int b) { return (kCounted ? left.n[b] : std::int64_t{hessian(left.gh[b])}) - before; });
+    return draw_cut(key, feature, n_bins,
+                    {rows_of(missing), missing_left, kCounted ? min_samples : 1},
+                    [&](int b) { return rows_of(places[b]); });
   }
 
   // Of n beginnings of an order, those with enough rows are next to each other.
@@ -211,33 +233,68 @@ struct CutChoice {
     }
     return first > last ? kNoCut : first + draw(key, feature, Drawn::cut, last - first + 1);
   }
+
+ private:
+  // Rows of a bin; where they are not counted, a number that is positive where there are any.
+  static std::int64_t rows_of(PlainBin bin) { return hessian(bin.gh()); }
+  static std::int64_t rows_of(CountedBin bin) { return bin.n(); }
 };
 
+// Whether the values of a node's rows are in several bins.
+template <class Bin>
+bool has_several(const Bin* places, int n_bins, Bin values) {
+  int b = 0;
+  while (b < n_bins && hessian(places[b].gh()) == 0) ++b;
+  return b < n_bins && hessian(places[b].gh()) < hessian(values.gh());
+}
+
+// Looks at the drawn cuts of one feature, one with missing values on each side, as scan does at
+// all.
+template <class Bin, class Gain>
+bool scan_drawn(const Bin* places, int n_bins, Bin missing, Bin total, CutChoice choice, Gain& gain,
+                Best& best) {
+  const Bin values = difference(total, missing);
+  bool found = false;
+  for (const bool missing_left : {false, true}) {
+    if (missing_left && missing.empty()) break;
+    const int cut = choice.drawn(places, n_bins, missing, missing_left);
+    if (cut == kNoCut) continue;
+    found = true;
+    Bin sum = missing_left ? missing : Bin{};
+    for (int b = 0; b <= cut; ++b) sum += places[b];
+    Cumulated left;
+    left.put(cut, sum);
+    consider(left, n_bins, total, (missing_left ? total : values).gh(), choice.min_samples,
+             missing_left, cut, gain, best);
+  }
+  if (!missing.empty()) return !values.empty();
+  return found || has_several(places, n_bins, values);
+}
+
 // Looks at one feature; improves `best` and returns whether the feature can be split at all, here
-// or in the children. No gain is larger than the plain one, which is looked at first, roughly.
+// or in the children. A rough bound of all gains is looked at first.
 template <class Bin, class Gain>
 bool scan(const Bin* places, int n_bins, bool has_missing, Bin total, CutChoice choice, Gain& gain,
           Best& best) {
   constexpr float kMargin = 1.0f + 4e-6f;  // above the rounding of single precision
+  const Bin missing = has_missing ? places[n_bins] : Bin{};
+  if (choice.key != 0) return scan_drawn(places, n_bins, missing, total, choice, gain, best);
   Cumulated left;
   left.gh[0] = 0;
-  const Bin missing = has_missing ? places[n_bins] : Bin{};
   cumulate(places, n_bins, Bin{}, left);
   if (missing.empty()) {
     std::fill_n(left.gh + n_bins, 8, total.gh());  // a cut with nothing on its right
-    const Rough rough = rough_best(left.gh, n_bins - 1, total.gh());
+    const Rough rough = gain.rough(left.gh, n_bins - 1, total.gh());
     if (static_cast<double>(rough.score * kMargin) > best.score + gain.floor())
-      consider(left, n_bins - 1, total, total.gh(), choice.min_samples, false,
-               choice.only(left, n_bins, missing, false), gain, best);
+      consider(left, n_bins - 1, total, total.gh(), choice.min_samples, false, kAllCuts, gain,
+               best);
     return rough.splits;
   }
   const Bin values = difference(total, missing);
   // The last cut: all values left.
-  consider(left, n_bins, total, values.gh(), choice.min_samples, false,
-           choice.only(left, n_bins, missing, false), gain, best);
+  consider(left, n_bins, total, values.gh(), choice.min_samples, false, kAllCuts, gain, best);
   cumulate(places, n_bins, missing, left);
-  consider(left, n_bins - 1, total, total.gh(), choice.min_samples, true,
-           choice.only(left, n_bins, missing, true), gain, best);
+  consider(left, n_bins - 1, total, total.gh(), choice.min_samples, true, kAllCuts, gain, best);
   return !values.empty();
 }
 
@@ -276,8 +333,7 @@ void scan_sets(const Categories<Bin>& c, CutChoice choice, Gain& gain, Best& bes
   for (int i = 0; i + 1 < order.size(); ++i) {
     sum += order[i];
     if (!order.grows_after(i)) continue;
-    left.gh[n] = sum.gh();
-    if constexpr (std::is_same_v<Bin, CountedBin>) left.n[n] = sum.n();
+    left.put(n, sum);
     place[n++] = i;
   }
   const double before = best.score;

@@ -5,11 +5,11 @@
 
 using namespace edgewise;
 
-const std::vector<std::int64_t> kUpTo{0, 3, 3, 8, 10, 10};  // rows in the bins up to each
+const std::vector<std::int64_t> kRows{0, 3, 0, 5, 2, 0};  // of bins
 
 int drawn(CutKey key, CutLimits limits) {
-  return draw_cut(key, 0, static_cast<int>(kUpTo.size()), limits,
-                  [](int b) { return kUpTo[static_cast<std::size_t>(b)]; });
+  return draw_cut(key, 0, static_cast<int>(kRows.size()), limits,
+                  [](int b) { return kRows[static_cast<std::size_t>(b)]; });
 }
 
 void a_cut_parts_the_rows_and_is_the_first_bin_that_does() {
