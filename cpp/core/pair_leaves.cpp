@@ -1,9 +1,58 @@
 #include "pair_leaves.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
+#include "clones.hpp"
+#include "vectors.hpp"
+
 namespace edgewise {
+namespace {
+
+inline Long4 to_integers(Double4 x) { return (Long4)(x + kRound) - kRoundBits; }
+
+// The rows of a posterior, row after row, and where they are to be added.
+struct RowsOfLeaves {
+  const double *p, *others, *weights;
+  const Label* y;
+  const std::uint16_t* leaf_of_row;
+  const std::uint8_t* drawn;  // null: all
+};
+
+// Places read beyond the last class of a row, at most.
+constexpr std::size_t kBeyond = 3;
+
+// PairLeaves::add_all of rows [begin, end), four classes at a time.
+EDGEWISE_CLONES void add_whole_rows(const RowsOfLeaves& rows, std::size_t n_classes,
+                                    std::size_t begin, std::size_t end, double unit,
+                                    PairSums* sums) {
+  const std::size_t stride = (n_classes + 3) / 4 * 4;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (rows.drawn && !rows.drawn[i]) continue;
+    const double* p = rows.p + i * n_classes;
+    const double own = rows.weights ? rows.weights[i] * unit : unit;
+    const double others = rows.others[i];
+    Long4 to_label = Long4{0, 1, 2, 3} - rows.y[i];
+    PairSums* sum = sums + rows.leaf_of_row[i] * stride;
+    for (std::size_t k = 0; k < stride; k += 4, to_label += 4) {
+      const Double4 of_class = load4(p + k);
+      const Double4 residual = to_label == 0 ? others - Double4{} : -of_class;
+      const Double4 size = to_label == 0 ? others - Double4{} : of_class;
+      const Long4 g = to_integers(residual * own);
+      const Long4 h = to_integers(size * (1.0 - size) * own);
+      Long4 low, high;  // g, h, g, h
+      std::memcpy(&low, sum + k, sizeof low);
+      std::memcpy(&high, sum + k + 2, sizeof high);
+      low += __builtin_shufflevector(g, h, 0, 4, 1, 5);
+      high += __builtin_shufflevector(g, h, 2, 6, 3, 7);
+      std::memcpy(sum + k, &low, sizeof low);
+      std::memcpy(sum + k + 2, &high, sizeof high);
+    }
+  }
+}
+
+}  // namespace
 
 PairLeaves::PairLeaves(LeafKind kind, int n_classes, double shrinkage, const GrowLimits& limits,
                        std::size_t n, double largest, const Prior* prior)
@@ -15,6 +64,24 @@ PairLeaves::PairLeaves(LeafKind kind, int n_classes, double shrinkage, const Gro
       max_delta_(limits.max_delta),
       prior_(prior),
       rest_(unit_ / 256.0, n) {}
+
+void PairLeaves::add_rows(const Posterior& posterior, const std::uint16_t* leaf_of_row,
+                          const RowSample* sample, std::size_t begin, std::size_t end,
+                          const std::vector<Pair>& pairs, PairSums* sums) const {
+  if (moves_all()) {
+    const std::size_t n = posterior.n_rows();
+    const std::size_t before_last = std::clamp(n - std::min(n, kBeyond), begin, end);
+    add_whole_rows({posterior.of_row(0), posterior.others(), posterior.weights(),
+                    posterior.labels(), leaf_of_row, sample ? sample->drawn.data() : nullptr},
+                   n_classes_, begin, before_last, unit_, sums);
+    begin = before_last;
+  }
+  for (std::size_t i = begin; i < end; ++i) {
+    if (sample && !sample->drawn[i]) continue;
+    const std::size_t leaf = leaf_of_row[i];
+    add(posterior, static_cast<Row>(i), pairs[leaf], sums + leaf * stride());
+  }
+}
 
 double PairLeaves::step(PairSums sum, double factor) const {
   if (sum.g == 0) return 0.0;

@@ -36,6 +36,15 @@ class PairLeaves {
     return kind_ == LeafKind::pair ? 1 : prior_ ? n_classes_ + 1 : n_classes_;
   }
 
+  // Of sums that add_rows fills: from a leaf to the next.
+  std::size_t stride() const { return moves_all() ? (n_classes_ + 3) / 4 * 4 : width(); }
+
+  // Adds the drawn rows of [begin, end) to the sums (n_leaves, stride) of their leaves, which have
+  // these pairs. Places beyond `width` are left undefined.
+  void add_rows(const Posterior& posterior, const std::uint16_t* leaf_of_row,
+                const RowSample* sample, std::size_t begin, std::size_t end,
+                const std::vector<Pair>& pairs, PairSums* sums) const;
+
   // Adds a row to the sums (width) of a leaf that has this pair.
   void add(const Posterior& posterior, Row row, Pair pair, PairSums* sums) const {
     const double unit = posterior.weight(row) * unit_;
@@ -56,6 +65,7 @@ class PairLeaves {
            const std::vector<const std::vector<Bounds>*>& boxes) const;
 
  private:
+  bool moves_all() const { return kind_ == LeafKind::vector && !prior_; }
   static void add_pair(const Posterior& posterior, Row row, Pair pair, double unit, PairSums& sum);
   static void add_all(const Posterior& posterior, Row row, double unit, PairSums* sums);
   void add_listed(const Posterior& posterior, Row row, double unit, PairSums* sums) const;

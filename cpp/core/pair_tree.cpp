@@ -179,22 +179,21 @@ class PairTreeEvaluator {
   // Exact sums for leaf values take all rows that are learned from in order: (n_leaves, width).
   std::vector<PairSums> leaf_sums(const Tree& tree, const std::vector<Pair>& pairs,
                                   const Team& team) const {
-    const std::size_t width = leaf_rule_.width();
+    const std::size_t width = leaf_rule_.width(), stride = leaf_rule_.stride();
     std::vector<std::vector<PairSums>> part(static_cast<std::size_t>(team.size()));
-    for (auto& p : part) p.resize(pairs.size() * width);
+    for (auto& p : part) p.resize(pairs.size() * stride);
     team.range(
         posterior_.n_rows(), kParallelRows / 4, [&](std::size_t begin, std::size_t end, int slot) {
-          PairSums* sums = part[static_cast<std::size_t>(slot)].data();
-          for (std::size_t i = begin; i < end; ++i) {
-            if (!limits_.is_drawn(i)) continue;
-            const std::size_t leaf = tree.leaf_of_row[i];
-            leaf_rule_.add(posterior_, static_cast<Row>(i), pairs[leaf], sums + leaf * width);
-          }
+          leaf_rule_.add_rows(posterior_, tree.leaf_of_row.data(), limits_.sample.get(), begin, end,
+                              pairs, part[static_cast<std::size_t>(slot)].data());
         });
-    for (std::size_t t = 1; t < part.size(); ++t)
-      for (std::size_t j = 0; j < part[0].size(); ++j)
-        part[0][j].g += part[t][j].g, part[0][j].h += part[t][j].h;
-    return part[0];
+    std::vector<PairSums> sums;
+    for (std::size_t j = 0; j < pairs.size() * stride; ++j) {
+      if (j % stride >= width) continue;
+      PairSums& sum = sums.emplace_back();
+      for (const auto& p : part) sum.g += p[j].g, sum.h += p[j].h;
+    }
+    return sums;
   }
 
   // What a side of a split would move if it were a leaf: the pair that was split, or all classes.

@@ -57,6 +57,7 @@ class Posterior {
   std::size_t n_rows() const { return labels_.size(); }
   int n_classes() const { return n_classes_; }
   Label label(Row row) const { return labels_[row]; }
+  const Label* labels() const { return labels_.data(); }
   double weight(Row row) const { return weights_.empty() ? 1.0 : weights_[row]; }
   bool weighted() const { return !weights_.empty(); }
   const double* weights() const { return weights_.empty() ? nullptr : weights_.data(); }
@@ -67,6 +68,9 @@ class Posterior {
 
   // All classes of a row; needs Layout::by_row.
   const double* of_row(Row row) const { return p_.data() + place(row, 0); }
+
+  // Sums of the probabilities of the wrong classes (n_rows).
+  const double* others() const { return others_.data(); }
 
   // r_ik - p_ik without cancellation: for the true class, the sum of the other probabilities.
   double residual(Row row, int k) const { return labels_[row] == k ? others_[row] : -of(row, k); }

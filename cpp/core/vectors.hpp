@@ -9,6 +9,7 @@ namespace edgewise {
 
 typedef float Float8 __attribute__((vector_size(32)));
 typedef double Double4 __attribute__((vector_size(32)));
+typedef std::int64_t Long4 __attribute__((vector_size(32)));
 typedef std::int64_t Long2 __attribute__((vector_size(16)));
 typedef std::uint64_t ULong2 __attribute__((vector_size(16)));
 typedef std::int32_t Int8 __attribute__((vector_size(32)));
