@@ -19,13 +19,24 @@ constexpr std::size_t kGrain = 2048;
 constexpr std::size_t kRowsAtOnce = 64;  // their probabilities stay in the nearest cache
 constexpr double kFloor = 1e-290;  // probabilities stay normal numbers, so that a class can return
 
+// Multiplies n rows, one after the other, by the factors (n_leaves, n_classes) of their leaves.
+EDGEWISE_CLONES void multiply_rows(double* __restrict p, const double* __restrict factor,
+                                   std::size_t n_classes, const std::uint16_t* leaf,
+                                   std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i, p += n_classes)
+    for (std::size_t k = 0; k < n_classes; ++k) p[k] *= factor[leaf[i] * n_classes + k];
+}
+
 // A tree's update in multiplicative form: exp(values), (n_leaves, width).
 struct Factors {
   Moves moves;
   std::vector<double> factor;
+  bool in_order;  // whether every leaf moves the classes from 0 to width - 1
 
-  explicit Factors(const Moves& m) : moves(m), factor(m.values.size()) {
+  explicit Factors(const Moves& m) : moves(m), factor(m.values.size()), in_order(true) {
     std::transform(m.values.begin(), m.values.end(), factor.begin(), exp_portable);
+    for (std::size_t i = 0; i < m.classes.size(); ++i)
+      in_order &= static_cast<std::size_t>(m.classes[i]) == i % m.width;
   }
   // Of rows [begin, end), the first of which is at p. A tree that moves one class is the common
   // case.
@@ -37,6 +48,8 @@ struct Factors {
       for (std::size_t i = begin; i < end; ++i, p += stride.row) *p *= by_leaf[leaf[i]];
       return;
     }
+    if (in_order && stride.of_class == 1 && stride.row == moves.width)
+      return multiply_rows(p, factor.data(), moves.width, leaf + begin, end - begin);
     for (std::size_t i = begin; i < end; ++i, p += stride.row)
       for (std::size_t m = leaf[i] * moves.width; m < (leaf[i] + 1u) * moves.width; ++m)
         p[static_cast<std::size_t>(moves.classes[m]) * stride.of_class] *= factor[m];
@@ -47,20 +60,38 @@ std::vector<Factors> factors_of(const std::vector<Moves>& trees) {
   return {trees.begin(), trees.end()};
 }
 
+// What a sum over the classes adds: all of them, or zero in the place of one.
+struct All {
+  Double4 four(const double* p, std::size_t k) const { return load4(p + k); }
+  double one(const double* p, std::size_t k) const { return p[k]; }
+};
+struct AllBut {
+  Label y;
+
+  Double4 four(const double* p, std::size_t k) const {
+    const Long4 to_y = Long4{0, 1, 2, 3} + (static_cast<std::int64_t>(k) - y);
+    return to_y == 0 ? Double4{} : load4(p + k);
+  }
+  double one(const double* p, std::size_t k) const {
+    return static_cast<Label>(k) == y ? 0.0 : p[k];
+  }
+};
+
 // Sum in eight interleaved chains: fast, and in the same order on every machine.
-inline double sum_of(const double* p, std::size_t n) {
+template <class Terms>
+[[gnu::always_inline]] inline double sum_of(const double* p, std::size_t n, Terms terms) {
   Double4 even{}, odd{};
   std::size_t k = 0;
   for (; k + 8 <= n; k += 8) {
-    even += load4(p + k);
-    odd += load4(p + k + 4);
+    even += terms.four(p, k);
+    odd += terms.four(p, k + 4);
   }
   if (k + 4 <= n) {
-    even += load4(p + k);
+    even += terms.four(p, k);
     k += 4;
   }
   double rest = 0.0;
-  for (; k < n; ++k) rest += p[k];
+  for (; k < n; ++k) rest += terms.one(p, k);
   even += odd;
   return ((even[0] + even[1]) + (even[2] + even[3])) + rest;
 }
@@ -69,21 +100,19 @@ inline double sum_of(const double* p, std::size_t n) {
 EDGEWISE_CLONES void normalise_rows(double* p, std::size_t n_classes, const Label* y, std::size_t n,
                                     double* others) {
   for (std::size_t i = 0; i < n; ++i, p += n_classes) {
-    const double inverse = 1.0 / sum_of(p, n_classes);
+    const double inverse = 1.0 / sum_of(p, n_classes, All{});
     for (std::size_t k = 0; k < n_classes; ++k) {
       const double value = p[k] * inverse;
       p[k] = value > kFloor ? value : kFloor;
     }
-    const double py = p[y[i]];
-    p[y[i]] = 0.0;
-    others[i] = sum_of(p, n_classes);
-    p[y[i]] = py;
+    others[i] = sum_of(p, n_classes, AllBut{y[i]});
   }
 }
 
 // sum_of(..) of n rows whose classes are `stride` apart: the same additions, four rows abreast.
-inline void sums_of_columns(const double* p, std::size_t n_classes, std::size_t stride,
-                            std::size_t n, double* sums) {
+[[gnu::always_inline]] inline void sums_of_columns(const double* p, std::size_t n_classes,
+                                                   std::size_t stride, std::size_t n,
+                                                   double* sums) {
   std::size_t i = 0;
   for (; i + 4 <= n; i += 4) {
     Double4 chain[8] = {};
@@ -103,7 +132,7 @@ inline void sums_of_columns(const double* p, std::size_t n_classes, std::size_t 
   std::vector<double> row(i < n ? n_classes : 0);
   for (; i < n; ++i) {
     for (std::size_t k = 0; k < n_classes; ++k) row[k] = p[k * stride + i];
-    sums[i] = sum_of(row.data(), n_classes);
+    sums[i] = sum_of(row.data(), n_classes, All{});
   }
 }
 
