@@ -31,6 +31,56 @@ EDGEWISE_CLONES double row_loss(const double* s, std::size_t n, std::size_t labe
   return log_portable(sum) + (largest - s[label]);
 }
 
+// The same of kAbreast rows side by side: the same operations of every row, in the same order.
+constexpr std::size_t kAbreast = 8;
+
+// Rows of n scores to `by_class` (n, kAbreast), the largest score of each row to `largest`.
+[[gnu::always_inline]] inline void turn_rows(const double* s, std::size_t n,
+                                             double* __restrict by_class,
+                                             double* __restrict largest) {
+  for (std::size_t k = 0; k < n; ++k)
+    for (std::size_t i = 0; i < kAbreast; ++i) by_class[k * kAbreast + i] = s[i * n + k];
+  std::copy_n(by_class, kAbreast, largest);
+  for (std::size_t k = 1; k < n; ++k)
+    for (std::size_t i = 0; i < kAbreast; ++i) {
+      const double x = by_class[k * kAbreast + i];
+      largest[i] = x > largest[i] ? x : largest[i];
+    }
+}
+
+// Exponentials of the scores less the largest, in place, and their sums.
+[[gnu::always_inline]] inline void take_exponentials(double* __restrict by_class, std::size_t n,
+                                                     const double* largest,
+                                                     double* __restrict sum) {
+  std::fill_n(sum, kAbreast, 0.0);
+  for (std::size_t k = 0; k < n; ++k)
+    for (std::size_t i = 0; i < kAbreast; ++i) {
+      double& x = by_class[k * kAbreast + i];
+      x = exp_portable(x - largest[i]);
+      sum[i] += x;
+    }
+}
+
+EDGEWISE_CLONES void softmax_rows(double* s, std::size_t n, double* space) {
+  double largest[kAbreast], sum[kAbreast];
+  turn_rows(s, n, space, largest);
+  take_exponentials(space, n, largest, sum);
+  for (std::size_t k = 0; k < n; ++k)
+    for (std::size_t i = 0; i < kAbreast; ++i) space[k * kAbreast + i] /= sum[i];
+  for (std::size_t i = 0; i < kAbreast; ++i)
+    for (std::size_t k = 0; k < n; ++k) s[i * n + k] = space[k * kAbreast + i];
+}
+
+EDGEWISE_CLONES void row_losses(const double* s, std::size_t n, const Label* labels, double* space,
+                                double* losses) {
+  double largest[kAbreast], sum[kAbreast];
+  turn_rows(s, n, space, largest);
+  take_exponentials(space, n, largest, sum);
+  for (std::size_t i = 0; i < kAbreast; ++i) losses[i] = log_portable(sum[i]);
+  for (std::size_t i = 0; i < kAbreast; ++i)
+    losses[i] += largest[i] - s[i * n + static_cast<std::size_t>(labels[i])];
+}
+
 using Found = std::pair<double, std::int32_t>;  // a value and its column
 
 bool before(const Found& a, const Found& b) {
@@ -70,7 +120,10 @@ void top_k(const double* values, std::size_t n_rows, int n_columns, std::size_t 
 void softmax(double* scores, std::size_t n_rows, int n_classes, const Team& team) {
   const auto n = static_cast<std::size_t>(n_classes);
   team.range(n_rows, kGrain, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t i = begin; i < end; ++i) softmax_row(scores + i * n, n);
+    std::vector<double> space(n * kAbreast);
+    std::size_t i = begin;
+    for (; i + kAbreast <= end; i += kAbreast) softmax_rows(scores + i * n, n, space.data());
+    for (; i < end; ++i) softmax_row(scores + i * n, n);
   });
 }
 
@@ -78,8 +131,11 @@ void log_losses(const double* scores, int n_classes, std::span<const Label> labe
                 const Team& team) {
   const auto n = static_cast<std::size_t>(n_classes);
   team.range(labels.size(), kGrain, [&](std::size_t begin, std::size_t end, int) {
-    std::vector<double> space(n);
-    for (std::size_t i = begin; i < end; ++i)
+    std::vector<double> space(n * kAbreast);
+    std::size_t i = begin;
+    for (; i + kAbreast <= end; i += kAbreast)
+      row_losses(scores + i * n, n, &labels[i], space.data(), losses + i);
+    for (; i < end; ++i)
       losses[i] = row_loss(scores + i * n, n, static_cast<std::size_t>(labels[i]), space.data());
   });
 }
