@@ -151,8 +151,11 @@ Forest::Forest(const ForestArrays& a)
                           static_cast<std::size_t>(a.value_start[t + 1] - a.value_start[t]));
     const bool one_class = a.width[t] == 1 && std::ranges::adjacent_find(
                                                   classes, std::not_equal_to{}) == classes.end();
+    bool in_order = true;
+    for (std::size_t i = 0; i < classes.size(); ++i)
+      in_order &= static_cast<std::size_t>(classes[i]) == i % static_cast<std::size_t>(a.width[t]);
     trees_.push_back({static_cast<std::uint32_t>(root), depth_from(a, t), a.width[t], one_class,
-                      a.value_start[t]});
+                      in_order, a.value_start[t]});
   }
   take_sets(a);
 }
@@ -336,6 +339,12 @@ void Forest::add_leaves(const TreeAt& tree, LeafOf leaf, std::size_t n, std::siz
   }
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t begin = first + leaf(i) * width;
+    if (tree.in_order) {
+      double* __restrict row = scores + i * n_classes;
+      const double* values = values_.data() + begin;
+      for (std::size_t k = 0; k < width; ++k) row[k] += values[k];
+      continue;
+    }
     for (std::size_t m = begin; m < begin + width; ++m)
       scores[i * n_classes + static_cast<std::size_t>(classes_[m])] += values_[m];
   }

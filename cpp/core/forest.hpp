@@ -62,6 +62,7 @@ class Forest {
     std::int32_t depth;
     std::int32_t width;
     bool one_class;  // all leaves move the same one
+    bool in_order;   // every leaf moves the classes from 0 to width - 1
     std::int64_t values;
   };
   // The categories of a feature that occur in any set. Rows carry a column with their numbers, and
