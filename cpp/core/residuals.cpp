@@ -17,9 +17,16 @@ constexpr std::size_t kLanes = 8;
 constexpr std::size_t kFlush = 256;  // rows summed in 32 bits before widening
 constexpr std::size_t kAhead = 16;   // rows fetched before they are needed
 
-EDGEWISE_CLONES void negate_to_units(const double* p, std::size_t n, double scale,
-                                     std::int32_t* q) {
-  for (std::size_t k = 0; k < n; ++k) q[k] = static_cast<std::int32_t>(to_integer(-p[k] * scale));
+// Residuals of n rows of probabilities in units, each row with its own; `others` are the residuals
+// of the labels y.
+EDGEWISE_CLONES void round_rows(const double* p, std::size_t n_classes, const Label* y,
+                                const double* others, const double* units, std::size_t n,
+                                std::size_t stride, std::int32_t* __restrict q) {
+  for (std::size_t i = 0; i < n; ++i, p += n_classes, q += stride) {
+    for (std::size_t k = 0; k < n_classes; ++k)
+      q[k] = static_cast<std::int32_t>(to_integer(-p[k] * units[i]));
+    q[y[i]] = static_cast<std::int32_t>(to_integer(others[i] * units[i]));
+  }
 }
 
 inline std::int32_t size_of(std::int32_t x) { return x < 0 ? -x : x; }
@@ -105,15 +112,16 @@ void Residuals::round(const Posterior& posterior, std::size_t n_total, double la
   largest_ = largest;
   scale_ = scale_for(n_total, largest_);
   team.range(n, kGrain, [&](std::size_t begin, std::size_t end, int) {
-    for (std::size_t i = begin; i < end; ++i) {
-      const auto row = static_cast<Row>(i);
-      const double unit = scale_ * posterior.weight(row);
-      curvature_[i] = static_cast<float>(1.0 / unit);
+    double units[kFlush];
+    for (std::size_t b = begin; b < end; b += kFlush) {
+      const std::size_t n_now = std::min(kFlush, end - b);
+      for (std::size_t i = 0; i < n_now; ++i) {
+        units[i] = scale_ * posterior.weight(static_cast<Row>(b + i));
+        curvature_[b + i] = static_cast<float>(1.0 / units[i]);
+      }
       if (posterior.lists()) continue;
-      std::int32_t* q = q_.data() + i * stride_;
-      negate_to_units(posterior.of_row(row), n_classes_, unit, q);
-      const int y = posterior.label(row);
-      q[y] = static_cast<std::int32_t>(to_integer(posterior.residual(row, y) * unit));
+      round_rows(posterior.of_row(static_cast<Row>(b)), n_classes_, posterior.labels() + b,
+                 posterior.others() + b, units, n_now, stride_, q_.data() + b * stride_);
     }
   });
 }
@@ -163,10 +171,11 @@ std::int32_t Residuals::of_list(Row row, int k) const {
 ClassSums Residuals::sums(const Row* rows, std::size_t n) const {
   if (posterior_->lists()) return sums_of_lists(rows, n);
   ClassSums sums(n_classes_);
-  std::vector<std::int32_t> g(stride_), h(stride_);
+  std::vector<std::int32_t> both(2 * stride_);
+  std::int32_t *g = both.data(), *h = g + stride_;
   for (std::size_t b = 0; b < n; b += kFlush) {
     const std::size_t size = std::min(kFlush, n - b);
-    sum_rows(q_.data(), stride_, rows + b, curvature_.data(), size, g.data(), h.data());
+    sum_rows(q_.data(), stride_, rows + b, curvature_.data(), size, g, h);
     for (std::size_t k = 0; k < n_classes_; ++k) {
       sums.g[k] += g[k];
       sums.h[k] += h[k];
