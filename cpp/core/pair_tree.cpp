@@ -72,20 +72,18 @@ class PairTreeEvaluator {
     if (active.empty()) return;
     pick_pair(node, pieces);
     const PairUnits units(node.state.above, node.state.pair, share_);
-    std::vector<Bin> total(workspace_.size());
-    pieces.each([&](std::size_t t, const Row* rows, std::size_t n) {
+    const Bin total = pieces.template sum<Bin>([&](std::size_t t, const Row* rows, std::size_t n) {
       clear_histogram(data_, active, histograms_[t]);
-      total[t] = fill(rows, n, units, workspace_[t], histograms_[t], helpers);
+      return fill(rows, n, units, workspace_[t], histograms_[t], helpers);
     });
     const std::size_t at = pieces.count == 1 ? static_cast<std::size_t>(slot) : 0;
     for (std::size_t t = 1; t < pieces.count; ++t) {
-      total[0] += total[t];
       each_range(data_, active, [&](std::size_t begin, std::size_t end) {
         for (std::size_t b = begin; b < end; ++b) histograms_[0][b] += histograms_[t][b];
       });
     }
-    complete_histogram(data_, active, total[at], histograms_[at].data());
-    search_(node, units.scale, histograms_[at].data(), total[at]);
+    complete_histogram(data_, active, total, histograms_[at].data());
+    search_(node, units.scale, histograms_[at].data(), total);
   }
 
   void finish(std::vector<std::unique_ptr<Node>>& leaves, const Row* rows, Tree& tree,
@@ -126,15 +124,21 @@ class PairTreeEvaluator {
         f(t, rows + begin, std::min(n, begin + size) - begin);
       });
     }
+
+    // The sum of what f returns.
+    template <class T, class F>
+    T sum(F f) const {
+      if (count == 1) return f(static_cast<std::size_t>(slot), rows, n);
+      std::vector<T> part(count);
+      each([&](std::size_t t, const Row* of, std::size_t m) { part[t] = f(t, of, m); });
+      for (std::size_t t = 1; t < count; ++t) part[0] += part[t];
+      return std::move(part[0]);
+    }
   };
 
   ClassSums class_sums(const Pieces& pieces) const {
-    std::vector<ClassSums> part(workspace_.size());
-    pieces.each(
-        [&](std::size_t t, const Row* rows, std::size_t n) { part[t] = residuals_.sums(rows, n); });
-    if (pieces.count == 1) return part[static_cast<std::size_t>(pieces.slot)];
-    for (std::size_t t = 1; t < pieces.count; ++t) part[0] += part[t];
-    return part[0];
+    return pieces.template sum<ClassSums>(
+        [&](std::size_t, const Row* rows, std::size_t n) { return residuals_.sums(rows, n); });
   }
 
   // Leaves the residuals of the pair in the workspace.
@@ -154,12 +158,11 @@ class PairTreeEvaluator {
     };
     node.state.pair = search_.pair_of(node.state.sums, [&](int r, int k) {
       gather({r, k});
-      std::vector<std::int64_t> sum(workspace_.size());
-      pieces.each([&](std::size_t t, const Row*, std::size_t n) {
-        const Workspace& w = workspace_[t];
-        sum[t] = cross_sum(w.a.data(), w.b.data(), w.c.data(), n);
-      });
-      return static_cast<double>(std::accumulate(sum.begin(), sum.end(), std::int64_t{0}));
+      return static_cast<double>(
+          pieces.template sum<std::int64_t>([&](std::size_t t, const Row*, std::size_t n) {
+            const Workspace& w = workspace_[t];
+            return cross_sum(w.a.data(), w.b.data(), w.c.data(), n);
+          }));
     });
     gather(node.state.pair);
   }

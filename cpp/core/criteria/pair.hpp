@@ -46,6 +46,7 @@ inline std::vector<std::pair<double, int>> seconds_by_bound(const ClassSums& sum
   auto g = [&](int k) { return static_cast<double>(sums.g[static_cast<std::size_t>(k)]); };
   auto h = [&](int k) { return static_cast<double>(sums.h[static_cast<std::size_t>(k)]); };
   std::vector<std::pair<double, int>> bound;
+  bound.reserve(sums.g.size());
   for (int k = 0; k < static_cast<int>(sums.g.size()); ++k)
     if (k != r)
       bound.emplace_back((g(r) - g(k)) * (g(r) - g(k)) / std::max(h(r) + h(k) + l2, 1.0), k);
