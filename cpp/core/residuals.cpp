@@ -171,8 +171,11 @@ std::int32_t Residuals::of_list(Row row, int k) const {
 ClassSums Residuals::sums(const Row* rows, std::size_t n) const {
   if (posterior_->lists()) return sums_of_lists(rows, n);
   ClassSums sums(n_classes_);
-  std::vector<std::int32_t> both(2 * stride_);
-  std::int32_t *g = both.data(), *h = g + stride_;
+  constexpr std::size_t kFew = 64;
+  std::int32_t few[2 * kFew];
+  std::vector<std::int32_t> many(stride_ > kFew ? 2 * stride_ : 0);
+  std::int32_t* g = many.empty() ? few : many.data();
+  std::int32_t* h = g + stride_;
   for (std::size_t b = 0; b < n; b += kFlush) {
     const std::size_t size = std::min(kFlush, n - b);
     sum_rows(q_.data(), stride_, rows + b, curvature_.data(), size, g, h);
