@@ -1,9 +1,13 @@
-"""The core's kernels are compiled by the core alone.
+"""The core's kernels are compiled by the core alone, and its clones with all that they call.
 
 The linker keeps one copy of an inline function or a template, from whichever object it sees first.
 A kernel that the bindings also instantiate would run as fast as the bindings happen to be compiled.
+
+A kernel with clones (clones.hpp) is as fast as its slowest part: a helper that the compiler does
+not inline is compiled for plain x86-64 only.
 """
 
+import platform
 import re
 import shutil
 import subprocess
@@ -26,21 +30,27 @@ ACCESSORS = {
     "edgewise::LabelScores::n_labels",
     "edgewise::LabelWeights::log_risk",
     "edgewise::Posterior::n_classes",
+    "edgewise::Posterior::room",
     "edgewise::Tree::moves_nothing",
     "edgewise::keep_buffers",
     "edgewise::release_buffers",
     "edgewise::sum_scale",
 }
 
+FUNCTION = re.compile(r"^[0-9a-f]+ <(.+)>:$")
+CALL = re.compile(r"\b(?:call|jmp)\s+[0-9a-f]+ <([^>+]+)>$")  # in the same section of an object
+ELSEWHERE = re.compile(r"R_X86_64_PLT32\s+(_ZNK?8edgewise\w+)")
+CLONE = ".arch_x86_64_v3"
+
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("nm"), reason="needs nm and objects in ELF format"
 )
 
 
-def binding_objects():
+def built_objects(folder):
     """Of the builds in this checkout: by `make`, or by pip with the build folder of the project."""
     builds = [PROJECT / ".venv/build", *(PROJECT / "build").glob("*")]
-    objects = [path for build in builds for path in build.glob("CMakeFiles/_core.dir/cpp/*.o")]
+    objects = [path for build in builds for path in build.glob(f"CMakeFiles/{folder}/*.o")]
     if not objects:
         pytest.skip("no objects: this checkout has no build folder")
     return objects
@@ -67,7 +77,7 @@ def copies_of_the_core(path):
 
 
 def test_bindings_carry_no_kernel():
-    copies = {path.stem: copies_of_the_core(path) for path in binding_objects()}
+    copies = {path.stem: copies_of_the_core(path) for path in built_objects("_core.dir/cpp")}
     assert len(copies) >= 6
     assert not any(copies.values()), copies
 
@@ -92,3 +102,52 @@ def test_a_kernel_in_an_object_is_found(tmp_path):
     assert found["calls"] == []
     assert "void edgewise::clear_histogram<edgewise::PlainBin>" in found["template"]
     assert found["inline"] == ["edgewise::exp_portable"]
+
+
+def calls_out_of_clones(path):
+    """(clone, function) for every call from a clone to a function that has no clones."""
+    command = ["objdump", "--disassemble", "--reloc", "--no-show-raw-insn", str(path)]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    cloned = {
+        name.partition(".")[0]
+        for line in text.splitlines()
+        for name in FUNCTION.findall(line)
+        if CLONE in name
+    }
+    found, at = set(), ""
+    for line in text.splitlines():
+        if function := FUNCTION.match(line):
+            at = function[1]
+        elif CLONE in at and (call := CALL.search(line) or ELSEWHERE.search(line)):
+            found.add((at, call[1]))
+    return {(at, called) for at, called in found if called.partition(".")[0] not in cloned}
+
+
+@pytest.mark.skipif(not shutil.which("objdump"), reason="needs objdump")
+def test_clones_call_nothing_that_is_compiled_for_plain_processors():
+    calls = {p.stem: calls_out_of_clones(p) for p in built_objects("edgewise_core.dir/cpp/core")}
+    assert not any(calls.values()), calls
+
+
+@pytest.mark.skipif(
+    COMPILER is None or not shutil.which("objdump") or platform.machine() != "x86_64",
+    reason="needs a C++ compiler, objdump and x86-64",
+)
+@pytest.mark.parametrize("how", ["noinline", "always_inline"])
+def test_a_helper_that_is_not_inlined_is_found(how, tmp_path):
+    source, made = tmp_path / "kernel.cpp", tmp_path / "kernel.o"
+    source.write_text(
+        f"""#include "{PROJECT}/cpp/core/clones.hpp"
+        namespace edgewise {{
+        [[gnu::{how}]] static inline double twice(double x) {{ return x + x; }}
+        EDGEWISE_CLONES void kernel(double* x, int n) {{
+          for (int i = 0; i < n; ++i) x[i] = twice(x[i]);
+        }}
+        }}"""
+    )
+    command = [COMPILER, "-std=c++20", "-O3", "-fPIC", "-c", str(source), "-o", str(made)]
+    subprocess.run(command, check=True)
+    if not any(CLONE in name for _, name in symbols(made)):
+        pytest.skip("this compiler makes no clones")
+    found = {function.split("twice")[0] for _, function in calls_out_of_clones(made)}
+    assert len(found) == (how == "noinline")
