@@ -120,7 +120,7 @@ void top_k(const double* values, std::size_t n_rows, int n_columns, std::size_t 
 void softmax(double* scores, std::size_t n_rows, int n_classes, const Team& team) {
   const auto n = static_cast<std::size_t>(n_classes);
   team.range(n_rows, kGrain, [&](std::size_t begin, std::size_t end, int) {
-    std::vector<double> space(n * kAbreast);
+    std::vector<double> space(end - begin < kAbreast ? 0 : n * kAbreast);
     std::size_t i = begin;
     for (; i + kAbreast <= end; i += kAbreast) softmax_rows(scores + i * n, n, space.data());
     for (; i < end; ++i) softmax_row(scores + i * n, n);
