@@ -60,7 +60,7 @@ def _plain_warnings() -> Iterator[None]:
     """Show a warning once and without the place in the sources that issued it."""
     shown: set[str] = set()
 
-    def show(message: Warning | str, *_: Any) -> None:
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
         text = visible(re.sub(r"\s+", " ", f"warning: {message}"))
         if text not in shown:
             shown.add(text)
