@@ -1,10 +1,9 @@
 // Arrays that move into lent room leave nothing behind.
-#include "array.hpp"
-
 #include <cstdlib>
 #include <new>
 #include <vector>
 
+#include "array.hpp"
 #include "expect.hpp"
 
 using namespace edgewise;

@@ -74,7 +74,7 @@ def _in_order(
 
 
 def group_numbers(
-    groups: Any, n_rows: int, weights: NDArray[np.float64] | None
+    groups: Any, n_rows: int, weights: NDArray[np.float64] | None = None
 ) -> NDArray[np.intp] | None:
     """Groups of the rows of positive weight as numbers from 0, checked."""
     if groups is None:

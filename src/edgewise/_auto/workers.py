@@ -44,13 +44,16 @@ class Workers:
         Where a thread cannot be started, the caller fits what is left.
         """
         futures: list[Future[Member]] = []
-        for task in tasks if self._pool is not None else ():
+        pool = self._pool
+        if pool is None:
+            return futures
+        for task in tasks:
             if futures and self.late():
                 break
             try:
-                futures.append(self._pool.submit(fitted, task, self._shared))
+                futures.append(pool.submit(fitted, task, self._shared))
             except RuntimeError:
-                self._pool.shutdown(wait=False)
+                pool.shutdown(wait=False)
                 self._pool = None
                 break
             while sum(not f.done() for f in futures) >= self._n:

@@ -111,7 +111,7 @@ def cross_fit(
 
 def _fitted(estimator: Any, data: Examples, weighted: bool, rows: Places) -> Any:
     part = data.take(rows)
-    more = {"sample_weight": part.weights} if weighted else {}
+    more: dict[str, Any] = {"sample_weight": part.weights} if weighted else {}
     if part.groups is not None and has_fit_parameter(estimator, "groups"):
         more["groups"] = part.groups
     return clone(estimator).fit(part.X, part.y, **more)

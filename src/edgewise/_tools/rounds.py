@@ -37,7 +37,6 @@ STORY = {
     "alpha": Words("alpha", "the weight of the round's classifier"),
     "gradient_norm": Words("gradient norm", "norm of the cost's gradient before the round", True),
     "step": Words("step", "step size of the round, before the learning rate"),
-    "gradient_norm": Words("norm of the gradient", "norm of the gradient before the round"),
     "vote_mass": Words("vote mass", "weight that the round's votes leave to its classifier"),
     "z": Words("z", "factor by which the round multiplies the risk"),
     "bound": Words("bound", "bound of the training error: the product of all z", True),
