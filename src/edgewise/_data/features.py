@@ -127,7 +127,8 @@ def _unmasked(X: Any) -> Any:
     if not isinstance(X, np.ma.MaskedArray):
         return X
     if np.ma.is_masked(X) and X.dtype.kind in "mM":
-        return X.filled(np.array("NaT", X.dtype)[()])
+        nothing: Any = np.array("NaT", X.dtype)[()]
+        return X.filled(nothing)
     if not np.ma.is_masked(X) or X.dtype.kind not in "fiubO":
         return X.data
     return np.ma.filled(X.astype(np.float64) if X.dtype.kind in "iub" else X, np.nan)
