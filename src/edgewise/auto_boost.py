@@ -179,7 +179,7 @@ class AutoBoostClassifier(Booster):
         ----------
         X : array-like, data frame or sparse matrix of shape (n_rows, n_features)
             Training rows. NaN and null are missing values.
-        y : array-like of shape (n_rows,) or (n_rows, n_classes)
+        y : array-like of shape (n_rows,) or (n_rows, n_classes), default=None
             Labels, or class probabilities of every row (soft labels).
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows. Rows of weight zero count as absent.

@@ -57,6 +57,7 @@ from ._model.check import need
 from ._model.model import Model, Scores
 
 SMALL = 0.3  # of the leaves of large trees
+FEWEST_ROWS = 500  # of a choice between both; held-out rows of fewer say little
 
 Order = NDArray[np.int64]  # (n_classes): places of the classes, from the lowest to the highest
 
@@ -310,7 +311,7 @@ class OrdinalBoostClassifier(LogisticBooster):
 
     def _find_rounds(self, fit: Fit, most: int, clock: Clock) -> Found:
         """With "auto" leaves, try two sizes of trees: where classes overlap, small ones win."""
-        if self.max_leaf_nodes != "auto":
+        if self.max_leaf_nodes != "auto" or fit.rows.n_given < FEWEST_ROWS:
             return super()._find_rounds(fit, most, clock)
         large = self._leaf_limit(fit.rows.n_given, len(fit.classes))
         found: dict[int, Found] = {}

@@ -61,7 +61,7 @@ def steps(n, seed):
 def test_the_penalty_of_leaves_falls_with_the_loss():
     X_new, y_new = steps(4000, seed=1)
     model = AutoBoostClassifier(**FAST).fit(*steps(800, seed=0))
-    assert model.members_["rounds"].mean() < 80  # 128 where the penalty stayed, with the same loss
+    assert model.members_["rounds"].mean() < 100  # 128 where the penalty stayed
     assert log_loss(y_new, model.predict_proba(X_new)) < 0.03
 
 

@@ -77,7 +77,7 @@ OWN = {
     "routing": (["drawn", None, 1], ["'expected'", "'random'"]),
     "base": (
         ["trees", None, 3, object(), DecisionTreeClassifier, LinearRegression()],
-        ["'tree'", "a classifier of scikit-learn's kind"],
+        ["tree'", "a classifier of scikit-learn's kind"],
     ),
 }
 

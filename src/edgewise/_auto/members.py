@@ -7,6 +7,7 @@ so the state of the fit contains the held-out probabilities, and no separate pre
 Some members boost from linear scores. These are stored as trees, in the first round of the member.
 """
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,7 +36,7 @@ PATIENCE = 20  # rounds in which the held-out loss must fall
 LEAST_FALL = 1e-5  # by this share of the loss of the class frequencies
 ROUNDS_UNSEEN = 30  # where no row can be held out
 MOST_ALONE = 8  # categories of a column without groups of them
-LEAST_L2 = 0.01  # times the first
+LEAST_L2 = 0.01  # of the L2 penalty, as the held-out loss falls
 STEADY_ROUNDS = 60  # of the same learning rate; then it grows in proportion to the rounds
 LARGEST_RATE = 4.0  # times the first
 
@@ -207,12 +208,13 @@ class _MaskedEngine(Engine):
         return self.posterior.loss_of(self._learned)
 
     def ease(self, held_out_loss: float) -> None:
-        """Let the L2 penalty of leaves fall with the held-out loss.
+        """Let the L2 penalty of leaves fall with the square root of the held-out loss.
 
-        Hessians fall with it, and a penalty that stays makes late steps ever smaller.
+        Hessians fall with the loss, and a penalty that stays makes late steps ever smaller.
         """
         if self.first_loss > 0.0 and self.holds_out:
-            self._l2_share = min(max(held_out_loss / self.first_loss, LEAST_L2), 1.0)
+            share = math.sqrt(held_out_loss / self.first_loss)
+            self._l2_share = min(max(share, LEAST_L2), 1.0)
 
     @property
     def holds_out(self) -> bool:

@@ -153,7 +153,7 @@ def _direction(estimator: BaseEstimator, column: int, given: Any) -> int:
     is_number = isinstance(given, Real) and not isinstance(given, bool | np.bool_)
     if not is_number or given not in (-1, 0, 1):
         words = (
-            f"use the directions -1, 0 and 1, or a dict {{class: direction}}, for column {column}"
+            f"use the directions -1, 0 or 1, or a dict {{class: direction}}, for column {column}"
         )
         raise _wrong(estimator, "monotonic_cst", words, given)
     return int(given)

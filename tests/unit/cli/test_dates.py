@@ -44,7 +44,7 @@ def test_the_command_line_and_python_agree(trips, tmp_path, ending):
     if ending == "csv":  # where pandas reads dates as text
         read = pd.read_csv(data).drop(columns="kind")
         np.testing.assert_array_equal(fitted.predict_proba(read), mine.predict_proba(X))
-    assert "of them 2 dates" in done("inspect", model)
+    assert "including 2 dates" in done("inspect", model)
 
 
 def test_a_column_that_is_no_longer_a_date(trips, tmp_path):
