@@ -172,7 +172,9 @@ std::vector<Tree> binned_trees(const Cuts& cuts, const ForestArrays& a) {
       to.assign(from.begin() + static_cast<std::ptrdiff_t>(begin),
                 from.begin() + static_cast<std::ptrdiff_t>(end));
     };
-    each_of_nodes([&](const char*, auto array) { take(array(tree), array(a), first, last); });
+    each_of_nodes([&](const char*, auto array) {
+      if (!array(a).empty()) take(array(tree), array(a), first, last);  // covers come last
+    });
     tree.bin.resize(last - first);
     for (std::size_t i = 0; i < last - first; ++i) {
       if (tree.feature[i] < 0) continue;

@@ -49,3 +49,18 @@ def test_rows_are_in_the_leaf_that_a_walk_leads_to(n, leaves, negligible):
     limits = _core.GrowLimits(leaves, 0, 1, negligible)
     (tree,) = _core.grow_class_trees(data, posterior, [(0, ALONE)], "newton", limits, 1.0, 1.0, 2)
     np.testing.assert_array_equal(tree.leaf_of_row, walked(tree, X))
+
+
+def test_trees_of_blocks_take_only_the_arrays_that_there_are():
+    """A growing tree has no covers yet, and nothing is read past the end of an empty array."""
+    X = np.random.default_rng(0).random((200, 2))
+    data = _core.BinnedData(X, None, 255, 1, [], [])
+    posterior = _core.Posterior((X[:, 0] > 0.5).astype(np.int32), None, np.zeros(2), "by_row")
+    limits = _core.GrowLimits(max_leaf_nodes=4, max_depth=0, min_samples_leaf=5)
+    tree = _core.PairTreeGrower(data, posterior, limits).grow(True, 0.1, 1, limits)
+    store = _core.ForestStore()
+    store.append([tree])
+    cuts = _core.Cuts(_core.Summary(X, None, 1.0, 1), 255, [])
+    (again,) = _core.trees_on_bins(cuts, store.arrays())
+    assert len(tree.cover) == len(again.cover) == 0
+    np.testing.assert_array_equal(again.feature, tree.feature)
